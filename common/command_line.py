@@ -74,9 +74,9 @@ class Options:
             if value is None or value is field.default:
                 continue
             kind, is_many = _kind(hints[field.name])
+            given = (value,) if not is_many or isinstance(value, str) else value
             values = tuple(
-                Path(each) if kind is Path and isinstance(each, str) else each
-                for each in (value if is_many else [value])
+                Path(each) if kind is Path and isinstance(each, str) else each for each in given
             )
             for each in values:
                 field.metadata["option"].check(f"--{field.name}", each, kind)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from common.delimited import Dialect
 from common.errors import InputError
 from common.text_files import Source, find, parse_lines, parse_rows, unpacked_name
 
@@ -54,11 +55,17 @@ class Columns(NamedTuple):
     sentence1: str
     sentence2: str
     score: str
-    quotes: bool = True
-    """Whether quotes enclose fields; otherwise they are text."""
+    quotes: str | None = None
+    """As `--quotes` has it: see `common.delimited`."""
+    escape: str | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the file is read."""
+        return Dialect(quotes=self.quotes, escape=self.escape)
 
 
-_SICK = Columns("sentence_A", "sentence_B", "relatedness_score", quotes=False)
+_SICK = Columns("sentence_A", "sentence_B", "relatedness_score")
 
 
 def sources(path: Path) -> list[Source]:
@@ -149,7 +156,7 @@ def _rows(path: Path, columns: Columns) -> Iterator[Pair | None]:
         genre = row.get("SemEval_set", "SICK") if is_sick else ""
         return _pair(genre, left, right, _score(score, on_any_scale=not is_sick))
 
-    return parse_rows(path, pair, columns=columns[:3], quotes=columns.quotes)
+    return parse_rows(path, pair, columns=columns[:3], dialect=columns.dialect)
 
 
 def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:

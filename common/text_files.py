@@ -1,19 +1,23 @@
 """Text files, plain or .gz: what is parsed from each line, or from each row under a header."""
 
-import csv
 import gzip
 import hashlib
+import logging
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, TypeVar
 
+from common.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
 from common.errors import InputError, message_of
 
 T = TypeVar("T")
-_ERRORS = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
+_LOG = logging.getLogger(__name__)
+_ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 """Of parsers, of text that is not UTF-8, and of damaged gzip files."""
 
 
@@ -90,28 +94,49 @@ def parse_rows(
     parse: Callable[[dict[str, str]], T],
     *,
     columns: Sequence[str],
-    quotes: bool = False,
+    dialect: Dialect = Dialect(),  # noqa: B008
 ) -> Iterator[T]:
     """Yields what `parse` makes of the fields of each row by their names in the header.
 
     Args:
       path: the file, separated by commas if it is a .csv, else by tabs.
-      parse: gets a row; blank lines are none.
+      parse: gets the fields of a row, the columns by these names; blank lines are no rows.
       columns: names that the header must have once.
-      quotes: whether quotes enclose fields (RFC 4180); otherwise they are text.
+      dialect: what quotes are.
 
     Raises:
-      InputError: also if a row has another number of fields than the header; names the line.
+      InputError: if the header lacks a column, a row cannot be read, or `parse` raises a
+        ValueError; names the line.
     """
-    delimiter = "," if unpacked_name(path).endswith(".csv") else "\t"
-    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    with _lines(path) as lines:
-        rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
-        names = next(rows, [])
-        if wrong := [name for name in columns if names.count(name) != 1]:
-            found = names.count(wrong[0])
-            raise ValueError(f"the header has {found} columns {wrong[0]!r}; accepted: one")
-        for row in filter(None, rows):
-            if len(row) != len(names):
-                raise ValueError(f"{len(row)} fields; the header has {len(names)}")
-            yield parse(dict(zip(names, row, strict=True)))
+    number = 1
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            table = rows(_lines_of(file), dialect_of(path, dialect))
+            header = next(table, Row(1, []))
+            names = list(header.fields)
+            for name in () if header.fault else columns:
+                position = position_of(name, names)
+                if names[position] != name:
+                    _LOG.warning("%s: the column %r is read as %r", path, names[position], name)
+                    names[position] = name
+            for row in chain([header], table):
+                number = row.number
+                if row.fault:
+                    raise ValueError(row.fault)
+                if row is not header:
+                    yield parse(dict(zip(names, row.fields, strict=True)))
+    except UnclosedQuoteError as error:
+        raise InputError(f"{path}:{error.line}: {error}") from error
+    except _ERRORS as error:
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+
+
+def dialect_of(path: Path, dialect: Dialect) -> Dialect:
+    """A dialect with the delimiter that a file's name says."""
+    return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)
+
+
+def _lines_of(file: IO[bytes]) -> Iterator[Line]:
+    for number, line in enumerate(file, start=1):
+        content = line.removeprefix(BOM_UTF8) if number == 1 else line
+        yield Line(number, content.removesuffix(b"\n"))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from common.command_line import Options, option
+from common.delimited import check_escape, escape_option, quotes_option
 from common.errors import InputError
 from common.sts import Columns
 from evaluation.results.result import TASKS
@@ -68,23 +69,25 @@ class ModuleOptions(Options):
 class ColumnsOptions(SeededOptions):
     """How a CSV or TSV file of sentence pairs is read."""
 
-    needs: ClassVar[dict[str, str]] = {"no_quotes": "columns"}
+    needs: ClassVar[dict[str, str]] = {"quotes": "columns", "escape": "columns"}
     columns: tuple[str, str, str] | None = option(
         None,
         help="the file of sentence pairs is a CSV or TSV whose header has these columns; scores "
         "on any scale",
         metavar=_COLUMNS,
     )
-    no_quotes: bool = option(False, help="quotes are text; by default they enclose fields")
+    quotes: str | None = quotes_option()
+    escape: str | None = escape_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_escape(self.escape, quotes=self.quotes)
         if self.columns and len(set(self.columns)) < len(self.columns):
             raise InputError(f"--columns: {self.columns}; accepted: three different ones")
 
     def named_columns(self) -> Columns | None:
         """Return the columns as `common.sts` takes them."""
-        return Columns(*self.columns, quotes=not self.no_quotes) if self.columns else None
+        return Columns(*self.columns, self.quotes, self.escape) if self.columns else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,12 @@ def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
         with (output / DEAD_LETTERS).open("rb") as stream:
             letters = list(map(json.loads, islice(stream, SHOWN)))
     _say(table(result.statistics))
+    if about := card["repeated"]:
+        rows = [("texts looked at", "texts"), ("begin or end alike", "repeated")]
+        rows.append(("have markup", "markup"))
+        _say(table({name: about[key] for name, key in rows}))
+        for line in about["lines"]:
+            _say(f"repeated  {_shown(line)}")
     for pair in card["example_pairs"][:SHOWN]:
         before = [("before", turn) for turn in reversed(pair["context"])]
         _say()

@@ -87,7 +87,7 @@ def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[
 
 
 def _with_turn(pairs: pa.RecordBatch, own: OwnMessages, rows: Any, *, turn: int) -> pa.RecordBatch:
-    before = pairs.column(BEFORE_INPUT)
+    before = own.ids(rows)
     new = own.are_kept(rows)
     for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
         new &= ~values_of(pc.equal(before, pairs.column(name)))

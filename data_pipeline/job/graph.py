@@ -22,8 +22,9 @@ from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
 from data_pipeline.card.statistics import a_few, describe, some_of
 from data_pipeline.execution.exchange import Block, Exchange, group_all
 from data_pipeline.execution.progress import JOINING, Note
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, add_report
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, add_report, add_up
 from data_pipeline.job import join, turns
+from data_pipeline.job.ambiguity import Cases
 from data_pipeline.job.context import add_context_turns
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import NumberedFile, read_files
@@ -31,8 +32,11 @@ from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies
+from data_pipeline.pairs.options import ALL
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import write_shard
+from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
+from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
@@ -58,8 +62,10 @@ def build(
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, INPUTS, UNREADABLE, main="messages")
     )
-    pairs, join_tally = _pair(messages, plan, exchange)
-    tallies, files = [read_tally, join_tally], []
+    paths = {position: file.path for share in shares for position, file in share}
+    in_order = [paths[position] for position in range(len(paths))]
+    pairs, join_tallies = _pair(messages, read_tally, plan, exchange, in_order)
+    tallies, files = [read_tally, *join_tallies], []
     if plan.excluded is not None:
         pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
             decontaminate, excluded=plan.excluded
@@ -99,26 +105,39 @@ def build(
 
 
 def _pair(
-    messages: beam.PCollection, plan: Plan, exchange: Exchange
-) -> tuple[beam.PCollection, beam.PCollection]:
-    """Batches of messages -> batches of pairs, and their counts."""
+    messages: beam.PCollection,
+    read_tally: beam.PCollection,
+    plan: Plan,
+    exchange: Exchange,
+    files: Sequence[str],
+) -> tuple[beam.PCollection, list[beam.PCollection]]:
+    """Batches of messages, and their counts -> batches of pairs, and their counts.
+
+    `files` are the paths of the files and parts, in reading order.
+    """
+    tallies, keeps_first = [], plan.source.ids_within == ALL
     layout = plan.source.layout
     by_partition = partial(join.by_partition, partitions=plan.partitions)
     rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns
     if layout is Layout.ROWS:
-        return messages | "Make pairs of rows" >> (
+        pairs, tally = messages | "Make pairs of rows" >> (
             beam.FlatMap(join.pairs_of_rows, rule_names=rule_names)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="pairs")
         )
+        return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
     if layout is Layout.TURNS:
-        messages = (
+        total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
+        messages, tally = (
             messages
             | "Send turns by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group turns by thread" >> beam.GroupByKey()
             | "Link each turn to the one before"
-            >> beam.FlatMap(turns.link).with_output_types(pa.RecordBatch)
+            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, keeps_first=keeps_first)
+            .with_output_types(pa.RecordBatch)
+            .with_outputs(TALLY, main="messages")
         )
+        tallies.append(tally)
     own = messages | "Send messages by id" >> exchange.send(
         partial(by_partition, ids="id"), columns=join.OWN_SCHEMA.names
     )
@@ -134,6 +153,7 @@ def _pair(
             folder=exchange.folder,
             rule_names=rule_names,
             context_turns=context_turns,
+            files=None if keeps_first or layout is Layout.TURNS else files,
         )
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="pairs")
@@ -141,7 +161,16 @@ def _pair(
     pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=plan.partitions)
     if layout is Layout.LINKED_THREADS:
         pairs = add_threads(pairs, messages)
-    return pairs, tally
+    pairs = pairs | "Publish ids as they were" >> beam.Map(_published)
+    return pairs, [*tallies, tally]
+
+
+def _published(pairs: pa.RecordBatch) -> pa.RecordBatch:
+    """The pairs with the ids that the input has."""
+    for name in (INPUT_ID, RESPONSE_ID):
+        place = pairs.schema.get_field_index(name)
+        pairs = pairs.set_column(place, name, published(pairs.column(name)))
+    return pairs
 
 
 def _join_partition(
@@ -150,14 +179,21 @@ def _join_partition(
     folder: str,
     rule_names: Sequence[str],
     context_turns: int,
+    files: Sequence[str] | None,
 ) -> Iterator[Any]:
-    """(partition, its messages and replies) -> batches of pairs; tagged, their counts."""
+    """(partition, its messages and replies) -> batches of pairs; tagged, their counts.
+
+    With the paths of the files, what is ambiguous is tagged, too.
+    """
     partition, blocks = element
+    cases = None if files is None else Cases(files)
     for pairs, counts in join.pair_partition(
-        blocks, rule_names=rule_names, context_turns=context_turns
+        blocks, rule_names=rule_names, context_turns=context_turns, cases=cases
     ):
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
+    if cases is not None:
+        yield TaggedOutput(TALLY, cases.tally())
     Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
 
 

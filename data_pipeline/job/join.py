@@ -19,6 +19,7 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces, values_of
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.report import COUNTS, TALLY
+from data_pipeline.job.ambiguity import Cases, add_linked
 from data_pipeline.job.read import POSITION
 from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
 from data_pipeline.pairs.tfrecord import (
@@ -29,6 +30,7 @@ from data_pipeline.pairs.tfrecord import (
     SUBREDDIT,
     THREAD_ID,
 )
+from data_pipeline.sources.ids import published, rows_of, whole
 from data_pipeline.sources.source import MESSAGES
 
 OWN_MESSAGES, REPLIES = "own messages", "replies"
@@ -52,7 +54,7 @@ def by_partition(
 ) -> tuple[pa.RecordBatch, np.ndarray]:
     """The rows and the partitions of the ids in a column; -1 for null."""
     column = rows.column(ids)
-    partition = crc32_of(column).astype(np.int64) % partitions
+    partition = crc32_of(whole(published(column))).astype(np.int64) % partitions
     return rows, np.where(values_of(column.is_valid()), partition, -1)
 
 
@@ -68,17 +70,21 @@ class OwnMessages:
 
     def __init__(self, blocks: Iterable[Block]):
         """Takes blocks of `OWN_SCHEMA`."""
-        self._messages = _in_reading_order(received(blocks, OWN_SCHEMA))
-        self._is_first = _are_first(self._messages.column("id"))
-        self._text_bytes = pa.array(lengths_of(self._messages.column("text")))
+        self.messages = _in_reading_order(received(blocks, OWN_SCHEMA))
+        self._is_first = _are_first(self.messages.column("id"))
+        self._text_bytes = pa.array(lengths_of(self.messages.column("text")))
 
     def rows_of(self, ids: Any) -> Any:
         """The row of each id; null for ids that are not here."""
-        return pc.index_in(ids, value_set=self._messages.column("id"))
+        return rows_of(ids, self.messages.column("id"))
+
+    def ids(self, rows: Any) -> Any:
+        """Their ids; null for null rows."""
+        return self.messages.column("id").take(rows)
 
     def texts(self, rows: Any) -> Any:
         """Their texts; null for null rows and dropped messages."""
-        return self._messages.column("text").take(rows)
+        return self.messages.column("text").take(rows)
 
     def text_bytes(self, rows: Any) -> np.ndarray:
         """The bytes of their texts."""
@@ -86,16 +92,16 @@ class OwnMessages:
 
     def parents(self, rows: Any) -> Any:
         """The ids of what they reply to."""
-        return self._messages.column("parent").take(rows)
+        return self.messages.column("parent").take(rows)
 
     def are_kept(self, rows: Any) -> np.ndarray:
         """Whether the messages are here and kept."""
-        return values_of(self._messages.column("dropped_by").is_null().take(rows))
+        return values_of(self.messages.column("dropped_by").is_null().take(rows))
 
     def count(self, rule_names: Sequence[str]) -> Counter:
         """`duplicates`, `comments`, `kept` and `dropped/RULE`."""
-        once = self._messages.column("dropped_by").filter(pa.array(self._is_first))
-        return _counts(once, rule_names) + Counter(duplicates=self._messages.num_rows - len(once))
+        once = self.messages.column("dropped_by").filter(pa.array(self._is_first))
+        return _counts(once, rule_names) + Counter(duplicates=self.messages.num_rows - len(once))
 
 
 def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
@@ -108,12 +114,16 @@ def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
 
 
 def pair_partition(
-    blocks: dict[str, Iterable[Block]], *, rule_names: Sequence[str], context_turns: int
+    blocks: dict[str, Iterable[Block]],
+    *,
+    rule_names: Sequence[str],
+    context_turns: int,
+    cases: Cases | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, Counter]]:
     """Joins the replies of one partition to their parents.
 
     Of several messages with one id the first counts, in the order of inputs and lines. If they
-    name different parents, each is paired.
+    name different parents, each is paired. What is ambiguous is added to `cases`.
 
     Yields:
       Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs, each with counts:
@@ -125,7 +135,9 @@ def pair_partition(
     kept = _are_first_copies(replies) & values_of(replies.column("dropped_by").is_null())
     yield concat([], schema), own.count(rule_names) + Counter(replies=int(kept.sum()))
     parents = own.rows_of(replies.column("parent"))
-    others = values_of(pc.not_equal(replies.column("id"), replies.column("parent")))
+    if cases is not None:
+        add_linked(cases, own.messages, replies, pc.if_else(pa.array(kept), parents, -1))
+    others = values_of(pc.not_equal(replies.column("id"), own.ids(parents)))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
     rows = parents.take(pa.array(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
@@ -156,7 +168,7 @@ def _pairs(
     columns = {
         INPUT: own.texts(rows),
         RESPONSE: replies.column("text"),
-        INPUT_ID: replies.column("parent"),
+        INPUT_ID: own.ids(rows),
         RESPONSE_ID: replies.column("id"),
         THREAD_ID: replies.column("thread"),
         SUBREDDIT: replies.column("group"),

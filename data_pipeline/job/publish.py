@@ -21,6 +21,7 @@ from data_pipeline.card.statistics import (
 )
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
+from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
 from data_pipeline.pairs.splits import SPLITS, TRAIN
@@ -59,7 +60,8 @@ def publish(
     counts = _counts(report, plan)
     with closing(open_stored(FileSystems.join(output.incomplete, DEAD_LETTERS))) as stream:
         dead_letters = list(islice(stream, SHOWN))
-    _accept(inputs, plan, counts, dead_letters)
+    hints = require_decided(report.tally, plan.source.ids_within)
+    _accept(inputs, plan, counts, dead_letters, hints)
     files = _numbered(report.files, suffix=plan.shards.format.suffix)
     by_path = {about["path"]: about for about, _ in inputs}
     options = plan.describe()
@@ -72,6 +74,7 @@ def publish(
         "malformed_reasons": dict(reasons.most_common(_MOST_REASONS)),
         "counts": counts,
         **_card_of_pairs(report),
+        "repeated": plan.source.repeated and plan.source.repeated._asdict(),
         "outputs": [{"file": name, **files[name].describe()} for name in sorted(files)],
         **synthetic_flag(by_path),
     }
@@ -97,6 +100,8 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
+    if plan.source.layout is Layout.TURNS:
+        statistics[TIES] = counts[TIES]
     if plan.excluded is not None:
         statistics["excluded"] = counts["excluded"]
     if plan.options.max_copies_of_pair is not None:
@@ -107,11 +112,17 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     return statistics
 
 
-def _accept(inputs: Inputs, plan: Plan, counts: dict[str, Any], dead_letters: list[bytes]) -> None:
+def _accept(
+    inputs: Inputs,
+    plan: Plan,
+    counts: dict[str, Any],
+    dead_letters: list[bytes],
+    hints: list[str],
+) -> None:
     """Checks that the result may be published, and warns of what is odd."""
     options, pairs = plan.options, sum(counts[f"{split}_pairs"] for split in plan.shards.by_split)
     groups: frozenset[str] = frozenset().union(*(read.groups for read in _reads_of(inputs)))
-    hints = plan.source.hints(groups)
+    hints = [*hints, *plan.source.hints(groups)]
     if plan.excluded is not None and counts["pairs"] and not counts["excluded"]:
         hints.append(plan.excluded.no_match())
     if counts["pairs"] < _FEW_PAIRS * counts["replies"]:

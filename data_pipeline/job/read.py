@@ -21,6 +21,7 @@ from apache_beam.typehints import no_annotations
 from data_pipeline.execution.columns import values_of
 from data_pipeline.execution.progress import READING, Note
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
+from data_pipeline.job.ambiguity import ASCENDING, position_of_first
 from data_pipeline.sources.source import Layout, Source
 from data_pipeline.storage.filesystem import NewFile, Tap, crc32c_of_parts, open_stored
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -31,7 +32,6 @@ POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
-_ROW_BITS = 40
 
 NumberedFile = tuple[int, InputFile]
 """An input file, or a part of one, and its position among all in reading order."""
@@ -68,7 +68,7 @@ def read_files(files: list[NumberedFile], *, source: Source, folder: str) -> Ite
 
 def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterator[Any]:
     tap, note = Tap(), Note(folder, READING, f"{position:06d}")
-    rows = lines = malformed = 0
+    rows = lines = malformed = ascending = 0
     examples: dict[str, list[str]] = {}
     groups: frozenset[str] = frozenset()
     path = ""
@@ -84,15 +84,17 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
             messages = batch.messages
             if source.layout in (Layout.LINKED, Layout.LINKED_THREADS):
                 messages = without_dropped_texts(messages)
-            first = (position << _ROW_BITS) + rows
+            first = position_of_first(position) + rows
             positions = pa.array(np.arange(first, first + messages.num_rows))
             yield messages.append_column(POSITION, positions)
             rows += messages.num_rows
             lines += batch.lines
             malformed += len(batch.malformed)
+            ascending += batch.ascending
             note.write(tap.size)
     note.write(file.stored_bytes, finished=True)
-    yield TaggedOutput(TALLY, {COUNTS: Counter(lines=lines, malformed=malformed)})
+    counts = Counter(lines=lines, malformed=malformed)
+    yield TaggedOutput(TALLY, {COUNTS: counts, ASCENDING: Counter({file.path: ascending})})
     about = file.describe(tap)
     found = FileRead(position, about, lines, malformed, path, examples, sorted(groups))
     yield TaggedOutput(INPUTS, found)

@@ -13,6 +13,7 @@ from apache_beam.pvalue import AsSingleton
 
 from data_pipeline.pairs.splits import stable_hashes
 from data_pipeline.pairs.tfrecord import INPUT_ID, THREAD_ID
+from data_pipeline.sources.ids import whole
 
 _HASH = np.dtype("<u8")
 Threads = tuple[np.ndarray, np.ndarray]
@@ -33,7 +34,8 @@ def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCo
 def links_of(messages: pa.RecordBatch) -> bytes:
     """Hashes of parents and of replies to them, [2, replies]."""
     replies = messages.filter(messages.column("parent").is_valid())
-    return b"".join(stable_hashes(replies.column(name)).tobytes() for name in ("parent", "id"))
+    ends = (whole(replies.column(name)) for name in ("parent", "id"))
+    return b"".join(stable_hashes(end).tobytes() for end in ends)
 
 
 def connect(links: Iterable[bytes]) -> Threads:
@@ -59,6 +61,6 @@ def connect(links: Iterable[bytes]) -> Threads:
 def with_threads(pairs: pa.RecordBatch, threads: Threads) -> pa.RecordBatch:
     """The pairs with their threads: 16 hexadecimal digits, the same in every run."""
     ids, lowest = threads
-    found = lowest[np.searchsorted(ids, stable_hashes(pairs.column(INPUT_ID)))]
+    found = lowest[np.searchsorted(ids, stable_hashes(whole(pairs.column(INPUT_ID))))]
     names = pa.array([f"{thread:016x}" for thread in found.tolist()], pa.string())
     return pairs.set_column(pairs.schema.get_field_index(THREAD_ID), THREAD_ID, names)

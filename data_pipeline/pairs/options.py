@@ -14,6 +14,9 @@ REPLIES = "replies"
 HALVES = "halves"
 PAIRS_OF = (REPLIES, HALVES)
 """What becomes a pair: a message and a reply to it, or the halves of a message."""
+FILE, FOLDER, ALL = "file", "folder", "all"
+IDS_WITHIN = (THREAD, FILE, FOLDER, ALL)
+"""Where an id names one message, and with turns the thread one conversation."""
 _STORAGE = "split and storage"
 _REMOVAL = "rules that drop pairs, off by default"
 

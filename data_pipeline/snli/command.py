@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from common.delimited import TAB, Dialect
 from common.errors import reading
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs.decontamination import Excluded
@@ -31,7 +32,7 @@ from data_pipeline.pairs.tfrecord import (
 )
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import read_rows
-from data_pipeline.sources.tables.rows import Rows, TableFormat
+from data_pipeline.sources.tables.rows import Rows
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS, MalformedLine
@@ -44,7 +45,7 @@ from data_pipeline.storage.output_folder import (
 
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 NO_LABEL = "-"
-_COLUMNS = TableFormat(delimiter="\t", quotes=False)
+_COLUMNS = Dialect(TAB)
 _LOG = logging.getLogger(__name__)
 
 

@@ -9,6 +9,8 @@ Everything behind it, such as the join, the splits, the shards and the data card
         layout = Layout.LINKED
         wording = Wording(name="a chat")
         rule_names = ("empty",)
+        ids_within = "all"
+        repeated = None
 
         def read(self, file, tap):
             for batch in read_line_batches(file, tap):
@@ -45,7 +47,8 @@ MESSAGES = pa.schema(
 )
 """The columns of messages, one row a message, in the order of the file.
 
-id: unique over all files of a job; of two messages with one id the first in reading order counts.
+id: unique over all files of a job (`sources.ids` makes ids so that restart in each thread or file);
+  of two messages with one id the first in reading order counts.
 parent: the id of the message that it replies to; null if it replies to none.
 thread: the conversation; with `--split_by thread` all of it is in one split.
 group: what the data card counts by (Reddit: the subreddit); empty if there is none.
@@ -104,6 +107,8 @@ class MessageBatch(NamedTuple):
     """The lines that are no message, in order."""
     groups: frozenset[str] = frozenset()
     """Those groups that `Source.hints` asks about and that occur here."""
+    ascending: int = 0
+    """How many turns come behind an earlier one of their thread, less those behind a later one."""
 
 
 class Source(Protocol):
@@ -120,6 +125,17 @@ class Source(Protocol):
     @property
     def wording(self) -> Wording:
         """What the data card calls it."""
+
+    @property
+    def ids_within(self) -> str | None:
+        """Where an id names one message, one of `IDS_WITHIN`; None if nobody said.
+
+        Unless it is `ALL`, messages of one id and different texts end the job.
+        """
+
+    @property
+    def repeated(self) -> Any:
+        """What its first texts have in common, for the data card; None if nobody looked."""
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.

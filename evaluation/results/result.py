@@ -103,7 +103,7 @@ _RANKED, _PAIR = ("input_id", "response_id", "block"), ("sentence1", "sentence2"
 DECLARED = {
     "response_ranking": Task("blocks", _RANKED, settings=("candidates", "seed")),
     "snli": Task("pairs", ("premise", "hypothesis", "gold"), "gold"),
-    "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes")),
+    "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes", "escape")),
     "cqa": Task("queries", ("query_id", "candidate_id", "relevant")),
     RETRIEVAL: Task("queries", ("query_id",)),
 }

@@ -17,7 +17,7 @@ import numpy as np
 from common import sts
 from common.errors import InputError
 from common.sts import Columns, SimilarityData
-from common.text_files import Source
+from common.text_files import Source, dialect_of
 from evaluation.data import overlap
 from evaluation.metrics import similarity
 from evaluation.results import measure
@@ -33,7 +33,11 @@ def evaluations(
     path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `columns` are those of a CSV file."""
-    named = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes} if columns else {}
+    named: dict[str, Any] = {}
+    if columns:
+        encloses = dialect_of(path, columns.dialect).encloses
+        named = {"columns": ", ".join(columns[:3]), "quotes": encloses}
+        named |= {"escape": columns.escape} if columns.escape else {}
     data = {source: sts.read(source, columns) for source in sts.sources(path)}
     encoder = load(texts for one in data.values() for texts in one.texts())
     of: Any = {"module": encoder.provenance(), "settings": named}

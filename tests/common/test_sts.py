@@ -122,12 +122,12 @@ def test_tables_of_scores_and_sick(write, tmp_path):
     ("name", "text"),
     [
         ("a.csv", 'score,id,left,right\n0.25,1,"a, b",c\n1,2,"d\n""e""",f\n'),
-        ("a.tsv", 'id\tleft\tscore\tright\n1\ta, b\t0.25\tc\n\n2\t"d\n""e"""\t1\tf\n'),
+        ("a.tsv", 'id\tLeft \tscore\tright\n1\ta, b\t0.25\tc\n\n2\t"d\n""e"""\t1\tf\n'),
         ("a.csv.gz", '\ufeffleft,right,score\r\n"a, b",c,0.25\r\n"d\n""e""",f,1\r\n'),
     ],
 )
 def test_columns_are_found_by_name(write, name, text):
-    data = read(write(name, text), COLUMNS)
+    data = read(write(name, text), COLUMNS._replace(quotes="rfc4180"))
     assert data.name == "sts-a"
     assert [tuple(pair) for pair in data.pairs] == [
         ("", 0.25, "a, b", "c"),
@@ -135,11 +135,22 @@ def test_columns_are_found_by_name(write, name, text):
     ]
 
 
-def test_quotes_may_be_text(write):
-    path = write("a.tsv", 'left\tright\tscore\n"a\tb\t-100\nc\td"\t1e3\ne\tf\t \n')
-    data = read(path, COLUMNS._replace(quotes=False))
-    assert [tuple(pair)[1:] for pair in data.pairs] == [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
-    assert data.unjudged == 1
+def test_between_tabs_quotes_are_text_and_elsewhere_if_asked_for(write):
+    text = 'left\tright\tscore\n"a\tb\t-100\nc\td"\t1e3\ne\tf\t \n'
+    expected = [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
+    tabs, commas = write("a.tsv", text), write("a.csv", text.replace("\t", ","))
+    for path, quotes in ((tabs, None), (tabs, "none"), (commas, "none")):
+        data = read(path, COLUMNS._replace(quotes=quotes))
+        assert [tuple(pair)[1:] for pair in data.pairs] == expected
+        assert data.unjudged == 1
+
+
+def test_an_escaped_quote_is_text(write):
+    path = write("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
+    data = read(path, COLUMNS._replace(escape="\\"))
+    assert data.pairs[0].sentence1 == 'a "b", c'
+    with pytest.raises(InputError, match=r"a\.csv:2: .*--escape"):
+        read(path, COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +170,8 @@ def test_quotes_may_be_text(write):
         ("own.csv", "left,right,score\na,b,1\na,b\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,3 of 5\n", "own.csv:2"),
         ("own.csv", "left,right,score\na,b,inf\n", "own.csv:2"),
-        ("own.csv", 'left,right,score\na,b,1\n"a,b,1\nc,d,2\n', "own.csv:"),
+        ("own.csv", 'left,right,score\na,b,1\n"a,b,1\nc,d,2\n', "own.csv:3"),
+        ("own.csv", "left,right,score\na,b,1\nleft,right,score\nc,d,2\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,1\n".encode("utf-16"), "own.csv:1"),
     ],
 )

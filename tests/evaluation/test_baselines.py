@@ -83,7 +83,7 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     [
         ("", "--response_ranking"),
         ("--sts stsb --training_pairs pairs", "--response_ranking"),
-        ("--sts stsb --no_quotes", "--no_quotes"),
+        ("--sts stsb --quotes none", "--quotes"),
         ("--sts stsb --queries q --documents d", "--relevant"),
         ("--sts stsb --tune", "sts-train.csv"),
         ("--sts stsb --vectors nowhere", "nowhere"),

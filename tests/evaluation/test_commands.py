@@ -118,7 +118,7 @@ def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
     assert found["metrics"]["mrr_at_10"] == 1.0
     assert found["data"]["files"] == ["queries.tsv", "documents.tsv", "qrels.txt"]
 
-    baselines = ["baselines", "--sts", pairs, "--columns", *columns, "--no_quotes"]
+    baselines = ["baselines", "--sts", pairs, "--columns", *columns, "--quotes", "none"]
     run(*baselines, *retrieval, "--output", results)
     found = stored(results / "baselines" / "TF-IDF" / "sts-pairs.json")
     assert found["settings"]["quotes"] is False
@@ -131,7 +131,10 @@ def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
     for system, kind in ((module.name, "ours"), ("TF-IDF", "baseline"), ("BM25", "baseline")):
         assert f'<tr class="{kind}"><th>{system}</th>' in table
     # Other columns, or none, are other data.
-    for other in (["--columns", "right", "left", "score"], ["--columns", *columns, "--no_quotes"]):
+    for other in (
+        ["--columns", "right", "left", "score"],
+        ["--columns", *columns, "--quotes", "none"],
+    ):
         assert "already there" in fails("sts", "--data", pairs, *other, *common)
 
 
@@ -174,7 +177,9 @@ def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails
 OPTIONS = [
     ("sts --data d --columns a a s", "--columns"),
     ("sts --data d --columns a b c --tune", "--tune"),
-    ("sts --data d --no_quotes", "--no_quotes"),
+    ("sts --data d --quotes none", "--quotes"),
+    ("sts --data d --escape x", "--escape"),
+    ("sts --data d --columns a b c --escape xx", "--escape"),
     ("sts --data d --seed -1", "--seed"),
     ("mistakes", "--sts"),
     ("mistakes --response_ranking d --candidates 1", "--candidates"),

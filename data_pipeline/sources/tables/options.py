@@ -8,8 +8,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
+from common.delimited import Dialect, check_escape, escape_option, quotes_option
 from common.errors import InputError
-from data_pipeline.pairs.options import HALVES, PairOptions
+from data_pipeline.pairs.options import HALVES, IDS_WITHIN, PairOptions
+from data_pipeline.pairs.splits import THREAD
 from data_pipeline.sources.rules import MessageRules, RuleOptions
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ _TABLE = "CSV"
 _SUFFIX = "_field"
 
 
+def flag_of(role: str) -> str:
+    """The option that names the field of a role."""
+    return f"--{role.split()[0]}{_SUFFIX}"
+
+
 def _field(default: Any, *, help: str) -> Any:  # noqa: A002
     return option(default, help=help, metavar="NAME", group=_FIELDS)
 
@@ -31,10 +38,10 @@ def _field(default: Any, *, help: str) -> Any:  # noqa: A002
 class TableOptions(PairOptions, RuleOptions):
     """The options of both commands; names of fields end in `_field`."""
 
-    thread_field: str | None = _field(
-        None,
-        help="the conversation, which is not divided between splits; by default what replies "
-        "connect, and of rows those with the same input",
+    thread_field: tuple[str, ...] = _field(
+        (),
+        help="the conversation, which is not divided between splits; several fields name it "
+        "together; by default what replies connect, and of rows those with the same input",
     )
     time_field: str | None = _field(
         None, help="seconds since 1970 or an ISO 8601 time, for the data card"
@@ -48,8 +55,16 @@ class TableOptions(PairOptions, RuleOptions):
         metavar="C",
         group=_TABLE,
     )
-    no_quotes: bool = option(
-        False, help="quotes are part of the text, as in many TSV files", group=_TABLE
+    quotes: str | None = quotes_option(group=_TABLE)
+    escape: str | None = escape_option(group=_TABLE)
+
+    strip_markup: bool = option(
+        False, help="remove HTML tags from texts, and replace entities by their characters"
+    )
+    strip_repeated: bool = option(
+        False,
+        help="remove the lines with which many texts begin or end, such as greetings and "
+        "signatures; the data card lists them",
     )
 
     def __post_init__(self) -> None:
@@ -60,19 +75,25 @@ class TableOptions(PairOptions, RuleOptions):
             if len(delimiter) != 1 or delimiter in '"\r\n':
                 raise InputError(f"--delimiter: {delimiter!r}; accepted: one character, and tab")
             object.__setattr__(self, "delimiter", delimiter)
+        check_escape(self.escape, quotes=self.quotes)
         # A group may be anything, the thread or the author too; a time may be what orders turns.
         apart = {role: name for role, name in self.names.items() if role not in ("group", "time")}
         for name, count in Counter(apart.values()).items():
             if count > 1:
-                flags = [f"--{role}{_SUFFIX}" for role in apart if apart[role] == name]
+                flags = [flag_of(role) for role in apart if apart[role] == name]
                 raise InputError(f"{' and '.join(flags)}: both name {name!r}; name two fields")
 
     @property
     def names(self) -> dict[str, str]:
-        """Role, such as "thread" -> the name of its field."""
-        options = [field.name for field in dataclasses.fields(self)]
-        given = {name: getattr(self, name) for name in options if name.endswith(_SUFFIX)}
-        return {name.removesuffix(_SUFFIX): field for name, field in given.items() if field}
+        """Role, such as "thread" -> the name of its field; further threads are "thread 2", ..."""
+        names: dict[str, str] = {}
+        for field in dataclasses.fields(self):
+            role, given = field.name.removesuffix(_SUFFIX), getattr(self, field.name)
+            if not given or role == field.name:
+                continue
+            for number, name in enumerate([given] if isinstance(given, str) else given, start=1):
+                names[f"{role} {number}" if number > 1 else role] = name
+        return names
 
     @property
     def layout(self) -> "Layout":
@@ -92,11 +113,13 @@ class TableOptions(PairOptions, RuleOptions):
 
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form."""
+        names = ("quotes", "escape", "strip_markup", "strip_repeated")
         return {
             **{f"{role}{_SUFFIX}": name for role, name in self.names.items()},
             **self.message_rules().describe(),
             "delimiter": self.delimiter,
-            "no_quotes": self.no_quotes,
+            # Left out where they are off: what was complete before they existed stays complete.
+            **{name: given for name in names if (given := getattr(self, name))},
         }
 
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
@@ -106,16 +129,14 @@ class TableOptions(PairOptions, RuleOptions):
           InputError: if a field is missing, or an option is for CSV and no file is.
         """
         from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
-        from data_pipeline.sources.tables.rows import TableFormat
         from data_pipeline.sources.tables.source import TableSource
-        from data_pipeline.sources.tables.values import as_id
+        from data_pipeline.sources.tables.values import as_id, whole
 
-        form = TableFormat(self.delimiter, quotes=not self.no_quotes)
-        if form != TableFormat() and not {suffix_of(file.path, form) for file in files} & {
-            *DELIMITED
-        }:
-            name = "delimiter" if self.delimiter else "no_quotes"
-            raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
+        form = Dialect(self.delimiter, self.quotes, self.escape)
+        if not {suffix_of(file.path, form) for file in files} & {*DELIMITED}:
+            for name, value in form._asdict().items():
+                if value is not None:
+                    raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
         file_names = Counter(PurePath(file.path).name for file in files)
         source = TableSource(
             self.layout,
@@ -123,11 +144,13 @@ class TableOptions(PairOptions, RuleOptions):
             self.message_rules(),
             form,
             same_names=max(file_names.values()) > 1,
-            no_parent=as_id(getattr(self, "no_parent", None)),
+            no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
+            ids_within=getattr(self, "ids_within", None),
+            strips_markup=self.strip_markup,
         )
         if self.max_malformed < 1:
             source.require_messages(files)
-        return source
+        return source.measured(files)._replace(strips_repeated=self.strip_repeated)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +174,15 @@ class ConversationOptions(TableOptions):
         "messages of a thread; each replies to the one before",
     )
     author_field: str | None = _field(None, help="who wrote it, for --drop_authors_containing")
+    ids_within: str | None = option(
+        None,
+        help="an id names one message in its thread, in its file or folder (and there in its "
+        "thread), or in all files; with --order_field a thread is one conversation there; default: "
+        "in its thread, without --thread_field in all files. If messages share an id there and "
+        "have different texts, the job ends; with all, the first counts",
+        choices=IDS_WITHIN,
+        group=_FIELDS,
+    )
 
     def __post_init__(self) -> None:
         """Checks options that depend on each other."""
@@ -166,7 +198,9 @@ class ConversationOptions(TableOptions):
             raise InputError("--no_parent: needs --parent_field, the name of the parent")
         if self.drop_authors_containing is not None and self.author_field is None:
             raise InputError("--drop_authors_containing: needs --author_field")
-        if self.pairs_of == HALVES and self.thread_field is None:
+        if self.ids_within == THREAD and not self.thread_field:
+            raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
+        if self.pairs_of == HALVES and not self.thread_field:
             raise InputError(
                 f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in "
                 "the split of its thread"
@@ -175,7 +209,8 @@ class ConversationOptions(TableOptions):
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form, and what means no parent."""
         described = super().describe()
-        return described | ({"no_parent": self.no_parent} if self.no_parent else {})
+        given = {"no_parent": self.no_parent, "ids_within": self.ids_within}
+        return described | {name: value for name, value in given.items() if value}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,29 +13,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from common.delimited import TAB, Dialect
 from common.errors import InputError, message_of
 from data_pipeline.sources.tables.delimited import read_delimited
 from data_pipeline.sources.tables.rows import (
     MISSING,
     ROWS_A_BATCH,
     Rows,
-    TableFormat,
-    position_of,
+    positions_of,
 )
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches
+from data_pipeline.storage.lines import COMPRESSIONS, load_json, read_line_batches
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
 PARQUET = ".parquet"
-_FORM = TableFormat()
+_FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
 
-def suffix_of(path: str, form: TableFormat = _FORM) -> str:
+def suffix_of(path: str, form: Dialect = _FORM) -> str:
     """The suffix that says a file's format, in lower case; without it a delimiter says CSV.
 
     Raises:
@@ -55,7 +55,7 @@ def suffix_of(path: str, form: TableFormat = _FORM) -> str:
 
 
 def read_rows(
-    file: InputFile, names: Sequence[str], *, tap: Tap, form: TableFormat = _FORM
+    file: InputFile, names: Sequence[str], *, tap: Tap, form: Dialect = _FORM
 ) -> Iterator[Rows]:
     """Yields the wanted fields of all rows of a file, in its order, in bounded memory.
 
@@ -76,8 +76,8 @@ def read_rows(
     elif suffix == PARQUET:
         yield from _read_parquet(file, names, tap)
     else:
-        delimiter = form.delimiter or ("\t" if suffix == ".tsv" else ",")
-        yield from read_delimited(file, names, tap, delimiter=delimiter, quotes=form.quotes)
+        delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
+        yield from read_delimited(file, names, tap, dialect=form._replace(delimiter=delimiter))
 
 
 def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
@@ -89,7 +89,7 @@ def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterato
             if not line or line.isspace():
                 continue
             try:
-                record = orjson.loads(line)
+                record = load_json(line, orjson.loads)
                 if not isinstance(record, dict):
                     raise ValueError(f"not a JSON object but {type(record).__name__}")
             except ValueError as error:
@@ -133,15 +133,15 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
                 pa.PythonFile(stream, mode="r"), pre_buffer=False, buffer_size=_BUFFER_BYTES
             )
             there = [table.schema.column(place).path for place in range(len(table.schema))]
-            for name in names:
-                position_of(name, there, file.path)
+            positions, notes = positions_of(names, there, file.path)
+            names = [there[position] for position in positions]
             columns = table.schema_arrow.names
             paths = [[name] if name in columns else name.split(".") for name in names]
             wanted = list(dict.fromkeys(names))
             for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
                 values = [_column(batch, path).to_pylist() for path in paths]
                 numbers = list(range(first, first + batch.num_rows))
-                yield Rows(numbers, list(zip(*values, strict=True)), [])
+                yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
                 first += batch.num_rows
             # For its checksum it is read again, from its start.
             stream.seek(0)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from common.delimited import position_of
 from data_pipeline.storage.inputs import UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
 
 ROWS_A_BATCH = 5_000
-_SHOWN_FIELDS = 20
+RENAMED = "the field "
 
 
 class Missing:
@@ -29,6 +30,8 @@ class Rows(NamedTuple):
     """The wanted fields of each row, in the order asked for; `MISSING` where it has none."""
     malformed: list[MalformedLine]
     """Rows that could not be read; they are not in `values`."""
+    notes: frozenset[str] = frozenset()
+    """What to mention of the file: fields that are found by another name begin with `RENAMED`."""
 
     @property
     def total(self) -> int:
@@ -36,24 +39,21 @@ class Rows(NamedTuple):
         return len(self.values) + len(self.malformed)
 
 
-class TableFormat(NamedTuple):
-    """How a file is read; the name of the file says the rest."""
-
-    delimiter: str | None = None
-    """Of CSV files; None for a tab in `.tsv`, else a comma."""
-    quotes: bool = True
-    """Whether `"` encloses fields, in which delimiters and line breaks are text."""
-
-
-def position_of(name: str, names: Sequence[str], path: str) -> int:
-    """The position of a field among those of a file.
+def positions_of(
+    names: Sequence[str], header: Sequence[str], path: str
+) -> tuple[list[int], frozenset[str]]:
+    """The positions of fields among those of a file, and which have other names there.
 
     Raises:
-      UnreadableFileError: if there is none, or more than one, of this name.
+      UnreadableFileError: if there is none, or more than one, of a name.
     """
-    if names.count(name) != 1:
-        shown = ", ".join(map(repr, names[:_SHOWN_FIELDS]))
-        more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN_FIELDS else ""
-        count = names.count(name) or "no"
-        raise UnreadableFileError(f"{path}: {count} field {name!r}; its fields are {shown}{more}")
-    return names.index(name)
+    try:
+        positions = [position_of(name, header) for name in names]
+    except ValueError as error:
+        raise UnreadableFileError(f"{path}: {error}") from error
+    others = {
+        f"{RENAMED}{header[position]!r} is read as {name!r}"
+        for name, position in zip(names, positions, strict=True)
+        if header[position] != name
+    }
+    return positions, frozenset(others)

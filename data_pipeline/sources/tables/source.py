@@ -1,7 +1,7 @@
 """Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -9,15 +9,20 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from common.delimited import Dialect
 from common.errors import InputError
 from data_pipeline.execution.columns import lengths_of
+from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash
+from data_pipeline.sources import ids
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
+from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
-from data_pipeline.sources.tables.rows import MISSING, Rows, TableFormat
-from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text
+from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines, without_markup
+from data_pipeline.sources.tables.rows import MISSING, RENAMED, Rows
+from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
@@ -26,6 +31,9 @@ EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
 _TRIED_FILES = 3
 """Files of which the first rows are read before a job starts."""
+_MANY = 0.05
+"""A larger share of the texts with repeated lines, or with markup, is warned of."""
+_SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
 _OPTIONAL = {"author", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _HAS_TIME = "has a time"
@@ -43,6 +51,23 @@ def _required_id(value: Any) -> str:
     return found
 
 
+def _one_thread(names: Sequence[str | None]) -> str | None:
+    """The thread that the values of several fields name together; None if one is missing."""
+    if None in names:
+        return None
+    return names[0] if len(names) == 1 else orjson.dumps(names).decode()
+
+
+def _ascending(threads: Sequence[str], orders: Sequence[Any]) -> int:
+    """See `MessageBatch.ascending`."""
+    total, last = 0, dict[str, Any]()
+    for thread, order in zip(threads, orders, strict=True):
+        before = last.get(thread, order)
+        total += (order > before) - (order < before)
+        last[thread] = order
+    return total
+
+
 def _required_text(value: Any) -> str:
     """A text, which may be empty but not missing."""
     if value is MISSING:
@@ -54,7 +79,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "id": ("id", _required_id),
     "parent": ("parent", as_id),
     "thread": ("thread", _required_id),
-    "order": ("order", lambda value: str(as_order(value))),
+    "order": ("order", as_order),
     "input": ("input", _required_text),
     "text": ("text", _required_text),
     "response": ("text", _required_text),
@@ -81,11 +106,17 @@ class TableSource(NamedTuple):
     names: Mapping[str, str]
     """Role -> the name of its field."""
     rules: MessageRules
-    form: TableFormat
+    form: Dialect
     same_names: bool = False
     """Whether two inputs have one file name, so that ids of rows need the whole path."""
     no_parent: str | None = None
     """A parent that means none, beside the empty one."""
+    ids_within: str | None = None
+    """See `Source.ids_within`."""
+    strips_markup: bool = False
+    strips_repeated: bool = False
+    repeated: Repeated | None = None
+    """What is repeated in the texts, as `measured` finds it."""
 
     @property
     def rule_names(self) -> Sequence[str]:
@@ -119,10 +150,32 @@ class TableSource(NamedTuple):
                 f"{line.reason}"
             )
 
+    def measured(self, files: Sequence[InputFile]) -> "TableSource":
+        """The same source, with what the first texts of some files have in common."""
+        texts: list[str] = []
+        for file in files[:: len(files) // _TRIED_FILES + 1]:
+            with suppress(UnreadableFileError), closing(self.read(file, Tap())) as batches:
+                for batch in islice(batches, 1):
+                    for name in {"input", "text"}.intersection(batch.messages.schema.names):
+                        texts += filter(None, batch.messages.column(name).to_pylist())
+        return self._replace(repeated=measure(texts))
+
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Fields that no row has, a field without a time, and parents that seem to mean none."""
-        found = [
-            f"--{role}_field: no row has the field {name!r}"
+        """What seems wrong with fields and texts."""
+        found = []
+        if about := self.repeated:
+            shown = ", ".join(repr(line[:_SHOWN_CHARACTERS]) for line in about.lines[:_SHOWN_LINES])
+            said = f"of the first {about.texts:,} texts"
+            if about.repeated > _MANY * about.texts and not self.strips_repeated:
+                found.append(
+                    f"--strip_repeated: {about.repeated:,} {said} begin or end with lines that "
+                    f"many share, such as {shown}"
+                )
+            if about.markup > _MANY * about.texts:
+                found.append(f"--strip_markup: {about.markup:,} {said} have HTML tags or entities")
+        found += sorted(group for group in groups if group.startswith(RENAMED))
+        found += [
+            f"{flag_of(role)}: no row has the field {name!r}"
             for role, name in self.names.items()
             if role in _OPTIONAL - groups
         ]
@@ -159,6 +212,11 @@ class TableSource(NamedTuple):
         values = {
             role: self._read_field(role, fields.get(role, ()), reasons) for role in self.names
         }
+        threads = [values.pop(role) for role in self.names if role.startswith("thread")]
+        if threads:
+            values["thread"] = list(map(_one_thread, zip(*threads, strict=True)))
+        if "parent" in values:
+            self._link(values, reasons)
         malformed = [*rows.malformed, *self._malformed(file, rows, reasons)]
         good = [row for row in range(len(rows.values)) if row not in reasons]
         if reasons:
@@ -168,22 +226,45 @@ class TableSource(NamedTuple):
             self._messages(columns, rows=len(good)),
             rows.total,
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, columns),
+            self._groups(fields, values) | rows.notes,
+            _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 
     def _read_field(self, role: str, values: Sequence[Any], reasons: dict[int, str]) -> list[Any]:
         """The values as a column has them; adds why those that are none are not."""
-        read = _COLUMNS[role][1]
-        if role == "thread" and self.layout is Layout.ROWS:
-            read = as_id  # those without one have their input's
+        name = role.split()[0]
+        read = _COLUMNS[name][1]
+        if name == "thread" and self.layout is not Layout.TURNS:
+            read = as_id  # rows without one have their input's, and messages their replies'
+        is_text = _COLUMNS[name][0] in ("text", "input")
         column = []
         for row, value in enumerate(values):
             try:
-                column.append(read(value))
+                column.append(self._cleaned(read(value)) if is_text else read(value))
             except ValueError as error:
                 reasons.setdefault(row, f"field {self.names[role]!r} {error}")
                 column.append(None)
         return column
+
+    def _cleaned(self, text: str) -> str:
+        if self.strips_markup:
+            text = without_markup(text)
+        if self.strips_repeated and self.repeated is not None:
+            text = without_lines(text, self.repeated.lines)
+        return text
+
+    def _link(self, values: dict[str, list[Any]], reasons: dict[int, str]) -> None:
+        """Removes parents that mean none; then a message without a thread may have no parent."""
+        values["parent"] = [
+            # Slack names the first message of a thread as the parent of all, itself too.
+            None
+            if parent is None or parent == own_id or whole(parent) == self.no_parent
+            else parent
+            for own_id, parent in zip(values["id"], values["parent"], strict=True)
+        ]
+        for row, thread in enumerate(values.get("thread", ())):
+            if thread is None and values["parent"][row] is not None:
+                reasons.setdefault(row, f"field {self.names['thread']!r} is empty")
 
     def _columns(
         self, file: InputFile, numbers: list[int], values: dict[str, list[Any]]
@@ -193,20 +274,30 @@ class TableSource(NamedTuple):
             name: [off] * len(numbers) for name, off in _WITHOUT_FIELD.items()
         }
         columns |= {_COLUMNS[role][0]: column for role, column in values.items()}
-        if "parent" in values:
-            columns["parent"] = [
-                # Slack names the first message of a thread as the parent of all, itself too.
-                None if parent in (own_id, self.no_parent) else parent
-                for own_id, parent in zip(columns["id"], columns["parent"], strict=True)
-            ]
+        if "order" in columns:
+            columns["order"] = list(map(str, columns["order"]))
+        name = file.path if self.same_names else file.path.rpartition("/")[2]
+        within = {FILE: name, FOLDER: file.path.rpartition("/")[0] or "."}.get(self.ids_within, "")
+        threads = values.get("thread", columns["thread"])
         if "input" in values:
-            name = file.path if self.same_names else file.path.rpartition("/")[2]
             columns["id"] = [f"{name}:{number}" for number in numbers]
             # Rows with the same input are one thread, or the input could be in two splits.
             columns["thread"] = [
                 thread or stable_hash(text.encode()).hex()
-                for thread, text in zip(columns["thread"], columns["input"], strict=True)
+                for thread, text in zip(threads, columns["input"], strict=True)
             ]
+        elif "thread" in values:
+            before = f"{within}:" if within else ""
+            columns["thread"] = [
+                before + (thread or own_id)
+                for thread, own_id in zip(threads, columns["id"], strict=True)
+            ]
+        if "parent" in values and self.ids_within != ALL and (within or "thread" in values):
+            for column in ("id", "parent"):
+                columns[column] = [
+                    ids.scoped(each, file=within, thread=thread or "")
+                    for each, thread in zip(columns[column], threads, strict=True)
+                ]
         return columns
 
     def _messages(self, columns: dict[str, list[Any]], *, rows: int) -> pa.RecordBatch:
@@ -232,7 +323,7 @@ class TableSource(NamedTuple):
         return dropped_by(holds, rows=len(texts))
 
     def _groups(
-        self, fields: Mapping[str, Sequence[Any]], columns: dict[str, list[Any]]
+        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
         groups = {
@@ -240,11 +331,11 @@ class TableSource(NamedTuple):
             for role in _OPTIONAL & fields.keys()
             if any(value is not MISSING for value in fields[role])
         }
-        if any(time is not None for time in columns["created"]):
+        if any(time is not None for time in values.get("time", ())):
             groups.add(_HAS_TIME)
-        if "parent" in fields:
-            for prefix, seen in ((_NAMED, columns["parent"]), (_THERE, columns["id"])):
-                groups |= {f"{prefix}{value}" for value in {*_NO_PARENTS} & {*seen}}
+        for prefix, role in ((_NAMED, "parent"), (_THERE, "id")):
+            seen = {whole(each) for each in values.get(role, ()) if each is not None}
+            groups |= {f"{prefix}{value}" for value in {*_NO_PARENTS} & seen}
         return frozenset(groups)
 
     def _malformed(

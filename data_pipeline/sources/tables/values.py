@@ -1,7 +1,7 @@
 """Values of fields, as files of any format have them, -> ids, texts, numbers and times.
 
-A number in one file may be text in another, and pandas writes whole numbers beside missing ones as
-12.0: as ids, 12, 12.0, "12" and "12.0" are the same.
+A number in one file may be text in another: as ids, 12, 12.0 and "12" are the same. "12.0" as text
+is another id, but finds the message 12 if there is no other (`job.ids`).
 """
 
 import math
@@ -17,6 +17,8 @@ _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
+_ROUNDED = re.compile(r"-?\d([.,]\d+)?[eE]\+\d+")
+"""How spreadsheets write a number of more digits than they show."""
 _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 """A date as a number, such as 20150301; as seconds it would be a day of August 1970."""
 _INEXACT = 2**53
@@ -33,15 +35,24 @@ def as_id(value: Any) -> str | None:
     """
     if value is None or value is MISSING:
         return None
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+    value = _decoded(value)
+    if isinstance(value, str):
+        text = value.strip()
+        _require_all_digits(text)
+        return text or None
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"must be text or a number, but is {type(value).__name__}")
     if isinstance(value, float):
         if math.isnan(value):
             return None
         _require_exact(value)
-    text = str(value).strip()
-    whole = _WHOLE.fullmatch(text)
-    return (whole[1] if whole else text) or None
+    return whole(str(value))
+
+
+def whole(text: str) -> str:
+    """12 for 12.0, as pandas writes whole numbers in a column that has missing ones."""
+    found = _WHOLE.fullmatch(text)
+    return found[1] if found else text
 
 
 def as_text(value: Any) -> str:
@@ -50,6 +61,7 @@ def as_text(value: Any) -> str:
     Raises:
       ValueError: if it is neither text nor a number, or a number that may have been another.
     """
+    value = _decoded(value)
     return value.strip() if isinstance(value, str) else as_id(value) or ""
 
 
@@ -59,7 +71,9 @@ def as_order(value: Any) -> int | Decimal:
     Raises:
       ValueError: if it is none of these, is 2^64 or more, or may have been another number.
     """
+    value = _decoded(value)
     if isinstance(value, str):
+        _require_all_digits(value.strip())
         value = value.replace("_", "?")  # Python reads 1_1 as 11
         with suppress(ValueError):
             value = int(value)
@@ -102,7 +116,7 @@ def as_seconds(value: Any) -> int | None:
 def _seconds_of(text: str) -> Decimal:
     """Of an ISO 8601 time, to the microsecond; one without a zone is UTC."""
     try:
-        time = datetime.fromisoformat(text.strip())
+        time = datetime.fromisoformat(re.sub(r" ?(UTC|GMT)$", "+00:00", text.strip()))
     except ValueError:
         raise ValueError(f"{_ORDERS}, but is text: {text[:60]!r}") from None
     return Decimal(str((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
@@ -111,3 +125,20 @@ def _seconds_of(text: str) -> Decimal:
 def _require_exact(value: float) -> None:
     if abs(value) >= _INEXACT:
         raise ValueError("is a number too large to be exact; write it as text")
+
+
+def _require_all_digits(text: str) -> None:
+    if _ROUNDED.fullmatch(text):
+        raise ValueError(
+            f"is {text!r}: a spreadsheet rounded the number; export the column as text"
+        )
+
+
+def _decoded(value: Any) -> Any:
+    """Text for a value of a binary column."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8: {error}") from None

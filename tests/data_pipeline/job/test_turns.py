@@ -1,7 +1,10 @@
 """Turns to messages with ids and parents, by hand."""
 
+from collections import Counter
+
 import pyarrow as pa
 
+from data_pipeline.job.ambiguity import Cases
 from data_pipeline.job.turns import TURNS, link_turns
 from data_pipeline.sources.source import MESSAGES
 
@@ -11,7 +14,8 @@ def linked(*turns):
         {"id": "", "thread": thread, "group": "", "text": text, "order": order, "position": place}
         for place, (thread, order, text) in enumerate(turns)
     ]
-    messages = link_turns(pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS))
+    batch = pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS)
+    messages = link_turns(batch, Cases(["a.csv"]), Counter(), keeps_first=False)
     assert messages.schema.names == [*MESSAGES.names, "position"]
     return [(row["id"], row["parent"], row["text"]) for row in messages.to_pylist()]
 

@@ -8,10 +8,10 @@ import orjson
 import pytest
 from backports import zstd
 
+from common.delimited import Dialect
 from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import Layout
-from data_pipeline.sources.tables.rows import TableFormat
 from data_pipeline.sources.tables.source import TableSource
 from data_pipeline.storage import lines as reading
 from data_pipeline.storage import shares
@@ -153,5 +153,5 @@ def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not():
         (Layout.LINKED, "a.csv", False),
         (Layout.ROWS, "a.jsonl", False),
     ):
-        source = TableSource(layout, {"text": "said"}, MessageRules(), TableFormat())
+        source = TableSource(layout, {"text": "said"}, MessageRules(), Dialect())
         assert source.reads_parts(InputFile(name, 10**9)) == reads_parts

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from common import delimited
+from common.delimited import NONE, RFC4180, Dialect
 from common.errors import InputError
-from data_pipeline.sources.tables import delimited
 from data_pipeline.sources.tables.reader import read_rows, suffix_of
-from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH, TableFormat
+from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
 from data_pipeline.storage import lines
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -33,7 +34,7 @@ def file_of(path):
     return InputFile(str(path), path.stat().st_size)
 
 
-def read(path, names=NAMES, form=TableFormat()):  # noqa: B008
+def read(path, names=NAMES, form=Dialect()):  # noqa: B008
     batches = list(read_rows(file_of(path), names, tap=Tap(), form=form))
     values = [row for batch in batches for row in batch.values]
     numbers = [number for batch in batches for number in batch.numbers]
@@ -60,7 +61,7 @@ def test_each_format_and_compression_gives_the_same_rows(tmp_path, compress, kin
         content = as_csv(TRICKY, "\t" if kind == ".tsv" else ",")
     path = tmp_path / f"f{kind}{suffix}"
     path.write_bytes(compress[suffix](content))
-    values, numbers, malformed = read(path)
+    values, numbers, malformed = read(path, form=Dialect(quotes=RFC4180))
     assert values == TRICKY
     assert malformed == []
     assert numbers == ([1, 2, 3, 4, 5] if kind == ".jsonl" else [2, 3, 4, 7, 8])
@@ -101,45 +102,33 @@ def test_texts_that_look_like_numbers_or_uuids_stay_texts(tmp_path, kind):
 def test_another_delimiter_is_given(tmp_path, name, delimiter):
     path = tmp_path / name
     path.write_bytes(b"\xef\xbb\xbf" + as_csv(TRICKY, delimiter, end="\n"))
-    assert read(path, form=TableFormat(delimiter))[0] == TRICKY
+    assert read(path, form=Dialect(delimiter, RFC4180 if name == "f.tsv" else None))[0] == TRICKY
 
 
-def test_quotes_may_be_text(tmp_path):
+def test_between_tabs_quotes_are_text_by_default(tmp_path):
     path = tmp_path / "f.tsv"
     path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
     rows = [("1", '"Well", he said'), ("2", 'the 5" disk'), ("3", '"')]
-    assert read(path, form=TableFormat(quotes=False))[0] == rows
-    values, _, malformed = read(path)
-    assert values == [("2", 'the 5" disk')]
-    assert [(line.number, line.line) for line in malformed] == [
-        (2, b'1\t"Well", he said'),
-        (4, b'3\t"'),
-    ]
-    assert all("--no_quotes" in line.reason for line in malformed)
+    for quotes in (None, NONE):
+        assert read(path, form=Dialect(quotes=quotes))[0] == rows
 
 
-@pytest.mark.parametrize("delimiter", ["\t", ";", "|"])
-def test_quotes_that_join_rows_lose_their_own_line_only(tmp_path, delimiter):
+def test_an_error_of_the_reader_is_one_error(tmp_path):
     path = tmp_path / "f.csv"
-    text = 'id\tsaid\n1\t"quite\n2\tso\n3\tit is"\n4\t"two\nlines"\n5\tok\n'
-    path.write_text(text.replace("\t", delimiter))
-    values, numbers, malformed = read(path, form=TableFormat(delimiter))
-    assert values == [("2", "so"), ("3", 'it is"'), ("4", "two\nlines"), ("5", "ok")]
-    assert numbers == [3, 4, 5, 7]
-    first = f'1{delimiter}"quite'.encode()
-    assert [(line.number, line.line) for line in malformed] == [(2, first)]
-    assert "--no_quotes" in malformed[0].reason
+    path.write_text('id,said\n1,one\n2,"two\n3,three\n')
+    with pytest.raises(UnreadableFileError, match="line 3"):
+        read(path)
 
 
-def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "MAX_FIELD_CHARACTERS", 200)
+def test_a_field_is_found_by_another_name(tmp_path):
     path = tmp_path / "f.csv"
-    rows = "".join(f"{n},row {n}\n" for n in range(3, 100))
-    path.write_text(f'id,said\n1,one\n2,"two\n{rows}')
-    values, numbers, malformed = read(path)
-    assert values == [("1", "one"), *[(str(n), f"row {n}") for n in range(3, 100)]]
-    assert numbers == [2, *range(4, 101)]
-    assert [(line.number, line.line) for line in malformed] == [(3, b'2,"two')]
+    path.write_text("\ufeff\ufeffID , said\n1,one\n")
+    table = pa.table({"Id": ["1"], "said ": ["one"]})
+    pa.parquet.write_table(table, tmp_path / "f.parquet")
+    for name in ("f.csv", "f.parquet"):
+        (rows,) = read_rows(file_of(tmp_path / name), NAMES, tap=Tap())
+        assert rows.values == [("1", "one")]
+        assert len(rows.notes) == 2
 
 
 def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):

@@ -23,7 +23,10 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("conversations", [*LINKED, "--drop_authors_containing", "bot"], "--drop_authors"),
         ("conversations", [*LINKED, "--delimiter", "::"], "--delimiter"),
         ("conversations", [*LINKED, "--delimiter", ";"], "--delimiter"),  # no input is CSV
-        ("conversations", [*LINKED, "--no_quotes"], "--no_quotes"),
+        ("conversations", [*LINKED, "--quotes", "none"], "--quotes"),
+        ("conversations", [*LINKED, "--escape", "\\"], "--escape"),
+        ("conversations", [*LINKED, "--escape", "\\\\"], "--escape"),
+        ("conversations", [*LINKED, "--escape", "\\", "--quotes", "none"], "--escape"),
         ("conversations", [*LINKED, "--sample", "0"], "--sample"),
         ("conversations", [*TURNS, "--no_parent", "0"], "--no_parent"),
         ("conversations", [*LINKED[:-1], "text"], "'text'"),

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from common.delimited import Dialect
 from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import Layout
-from data_pipeline.sources.tables.rows import TableFormat
 from data_pipeline.sources.tables.source import TableSource
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import InputFile
@@ -22,7 +22,7 @@ CHAT = [
 
 
 def source_of(layout, names, rules=MessageRules(), **more):  # noqa: B008
-    return TableSource(layout, names, rules, TableFormat(), **more)
+    return TableSource(layout, names, rules, Dialect(), **more)
 
 
 def read(source, path):
@@ -39,7 +39,8 @@ def read(source, path):
 
 @pytest.mark.parametrize("name", ["c.jsonl.zst", "c.csv", "c.tsv.bz2", "c.parquet"])
 def test_each_format_gives_the_same_messages(write_table, name):
-    rows, malformed, hints = read(source_of(Layout.LINKED_THREADS, LINKED), write_table(name, CHAT))
+    source = source_of(Layout.LINKED_THREADS, LINKED)._replace(form=Dialect(quotes="rfc4180"))
+    rows, malformed, hints = read(source, write_table(name, CHAT))
     found = [(row["id"], row["parent"], row["text"], row["dropped_by"]) for row in rows]
     assert found == [
         ("1", None, "How old are you?", None),
@@ -54,7 +55,8 @@ def test_names_may_be_dotted_and_have_times_groups_and_authors(write_table):
     names |= {"group": "where", "thread": "m.t"}
     row = {"m": {"id": "x", "to": "y", "t": 7}, "b": {"t": "text"}, "u": {"n": "Robot"}}
     row |= {"at": "2015-01-01", "where": "shop"}
-    source = source_of(Layout.LINKED, names, MessageRules(drop_authors_containing=("bot",)))
+    rules = MessageRules(drop_authors_containing=("bot",))
+    source = source_of(Layout.LINKED, names, rules, ids_within="all")
     (found,), _, hints = read(source, write_table("c.jsonl", [row]))
     assert found == {
         "id": "x",

@@ -16,8 +16,9 @@ from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_
         (12, "12"),
         (12.0, "12"),
         ("12", "12"),
-        (" 12.0 ", "12"),
-        ("-3.00", "-3"),
+        (" 12.0 ", "12.0"),
+        (-3.0, "-3"),
+        (b"x", "x"),
         (12.5, "12.5"),
         ("12.5", "12.5"),
         ("007", "007"),
@@ -37,11 +38,27 @@ def test_ids_may_be_numbers_or_text(value, own_id):
     assert as_id(value) == own_id
 
 
-@pytest.mark.parametrize("value", [True, [1], {"a": 1}, b"x"])
+@pytest.mark.parametrize("value", [True, [1], {"a": 1}])
 def test_an_id_is_nothing_else(value):
     for convert in (as_id, as_text):
         with pytest.raises(ValueError, match=type(value).__name__):
             convert(value)
+
+
+@pytest.mark.parametrize("value", ["1.00001E+17", " 1e+17", "-1,5E+017", b"2E+20"])
+def test_a_number_that_a_spreadsheet_rounded_is_refused(value):
+    for convert in (as_id, as_order):
+        with pytest.raises(ValueError, match=r"E\+|e\+"):
+            convert(value)
+    assert as_id("1e5") == "1e5"
+    assert as_text("1E+17") == "1E+17"
+
+
+def test_bytes_are_text_where_they_are_utf8():
+    assert (as_text(b" caf\xc3\xa9"), as_order(b"12")) == ("caf\u00e9", 12)
+    for convert in (as_id, as_text, as_order):
+        with pytest.raises(ValueError, match="UTF-8"):
+            convert(b"caf\xe9")
 
 
 def test_texts_are_stripped_and_numbers_are_text():
@@ -68,6 +85,8 @@ def test_orders_are_numbers_or_times():
     assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
     assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1
     assert str(as_order("1970-01-01 00:00:02")) == str(as_order(2))  # so that ids are the same
+    for zone in ("", " UTC", "UTC", " GMT", "Z", "+00:00"):
+        assert as_order(f"2020-01-02 03:04:05{zone}") == as_order("2020-01-02 03:04:05")
     assert as_order("2020-01-02 03:04:05") == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
 
 

@@ -1,0 +1,259 @@
+"""Rows of CSV and TSV files: one reader, for the pipeline and for the evaluation.
+
+Between tabs quotes are text, as most TSV files have them; between other delimiters they enclose
+fields, in which delimiters and line breaks are text (RFC 4180). `--quotes` and `--escape` say
+otherwise. Python's `csv` does the work; it says which row it does not understand, and the rest of
+the file can still be read.
+"""
+
+import csv
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from common.command_line import option
+from common.errors import InputError
+
+MAX_FIELD_CHARACTERS = 1 << 20
+"""A row with a longer field cannot be read."""
+MOST_LINES = 100
+"""Of a field, unless `--quotes` says that quotes enclose fields: text that begins with a quote must
+not take in rows."""
+TAB = "\t"
+_TRIED_BYTES = 1 << 20
+"""Of the first lines, on which other options are tried before one is recommended."""
+RFC4180, NONE = "rfc4180", "none"
+
+
+class Dialect(NamedTuple):
+    """How a file is read."""
+
+    delimiter: str | None = None
+    """None for what the file's name says."""
+    quotes: str | None = None
+    """`RFC4180` if `"` encloses fields, `NONE` if it is text; None for what the delimiter says."""
+    escape: str | None = None
+    """The character that makes a quote behind it text, beside the quote itself."""
+
+    @property
+    def encloses(self) -> bool:
+        """Whether quotes enclose fields."""
+        by_default = self.delimiter != TAB or self.escape is not None
+        return by_default if self.quotes is None else self.quotes == RFC4180
+
+
+def check_escape(escape: str | None, *, quotes: str | None) -> None:
+    """Refuses an escape that is no character of its own, or is given where quotes are text.
+
+    Raises:
+      InputError: if so.
+    """
+    if escape is not None and (len(escape) != 1 or escape in '"\r\n'):
+        raise InputError(f"--escape: {escape!r}; accepted: one character, other than a quote")
+    if escape is not None and quotes == NONE:
+        raise InputError(f"--escape: {escape!r}; accepted with --quotes {RFC4180}")
+
+
+class Line(NamedTuple):
+    """A line of a file, without its line feed."""
+
+    number: int
+    content: bytes
+    fault: str = ""
+    """Why it cannot be read; only its start is here then."""
+
+
+class Row(NamedTuple):
+    """A row of a file, the header among them."""
+
+    number: int
+    """Of its first line."""
+    fields: list[str]
+    """As many as the header has; none if it cannot be read."""
+    fault: str = ""
+    """Why it cannot be read."""
+    raw: bytes = b""
+    """What cannot be read."""
+
+
+class UnclosedQuoteError(ValueError):
+    """A quote takes in the rest of a file, or too many lines of it."""
+
+    def __init__(self, line: int, fault: str):
+        super().__init__(fault)
+        self.line = line
+        """Where it opens."""
+
+
+def quotes_option(**declaration: Any) -> Any:
+    """Declares `--quotes`."""
+    return option(
+        None,
+        help="rfc4180: quotes enclose fields, of any length; none: quotes are text; default: none "
+        f"between tabs, else rfc4180, with fields of at most {MOST_LINES} lines",
+        choices=(RFC4180, NONE),
+        **declaration,
+    )
+
+
+def escape_option(**declaration: Any) -> Any:
+    r"""Declares `--escape`."""
+    return option(
+        None,
+        help=r"the character that makes the next one text, such as \ for \"; quotes enclose fields",
+        metavar="C",
+        **declaration,
+    )
+
+
+def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
+    """Yields the header and all rows; empty lines are no rows.
+
+    A row is faulty if it cannot be read, has another number of fields than the header or repeats
+    it, as where files were joined. Of one that cannot be read, the lines behind its first are read
+    as rows of their own.
+
+    Raises:
+      UnclosedQuoteError: if a quote takes in too many lines.
+    """
+    lines = iter(lines)
+    tried: list[Line] = []
+    size = 0
+    for line in lines:
+        tried.append(line)
+        size += len(line.content)
+        if size >= _TRIED_BYTES:
+            break
+    advice: str | None = None
+    try:
+        for row in _rows(chain(tried, lines), dialect):
+            if row.fault and advice is None:
+                advice = _advice(tried, dialect)
+            yield row._replace(fault=row.fault + advice) if row.fault and advice else row
+    except UnclosedQuoteError as error:
+        raise UnclosedQuoteError(error.line, f"{error}{_advice(tried, dialect)}") from None
+
+
+def _advice(lines: Sequence[Line], dialect: Dialect) -> str:
+    """Which option leaves fewer faults in these lines, if one does."""
+    others = {
+        f"--quotes {NONE}": dialect._replace(quotes=NONE, escape=None),
+        f"--quotes {RFC4180}": dialect._replace(quotes=RFC4180, escape=None),
+        r"--escape '\'": dialect._replace(quotes=None, escape="\\"),
+    }
+    faults = {name: _faults(lines, other) for name, other in others.items()}
+    best = min(faults, key=faults.__getitem__)
+    return f"; {best} reads more rows" if faults[best] < _faults(lines, dialect) else ""
+
+
+def _faults(lines: Sequence[Line], dialect: Dialect) -> int:
+    try:
+        return sum(bool(row.fault) for row in _rows(lines, dialect))
+    except UnclosedQuoteError:
+        return len(lines)
+
+
+class _Lines:
+    """Lines for Python's csv; those of the row that is being read can be read again."""
+
+    def __init__(self, lines: Iterable[Line], most: float):
+        self._lines = iter(lines)
+        self._most = most
+        self._again: deque[Line] = deque()
+        self._inside = 0
+        self.row: list[Line] = []
+        """What the row being read consists of so far."""
+        self.ended = False
+        """Whether the row being read has asked for more lines than there are."""
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def start_row(self) -> None:
+        """Begins a row."""
+        self.row.clear()
+        self._inside, self.ended = 0, False
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines, None)
+        if line is None:
+            self.ended = True
+            raise StopIteration
+        if self.row:
+            # A quote that is not doubled may end one field and begin the next.
+            is_inside = b'"' not in line.content.replace(b'""', b"")
+            self._inside = self._inside + 1 if is_inside else 0
+            if self._inside >= self._most - 1:
+                raise UnclosedQuoteError(
+                    self.row[0].number, f"a quote encloses more than {self._most} lines"
+                )
+        self.row.append(line)
+        if line.fault:
+            raise csv.Error(line.fault)
+        return line.content.decode() + "\n"
+
+    def end_row_at_first_line(self) -> None:
+        """Makes the lines that the row took in beyond its first rows of their own."""
+        self._again.extendleft(reversed(self.row[1:]))
+        del self.row[1:]
+
+
+def _rows(all_lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
+    csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    lines = _Lines(all_lines, float("inf") if dialect.quotes == RFC4180 else MOST_LINES)
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.encloses else csv.QUOTE_NONE
+    reader = csv.reader(
+        lines,
+        delimiter=dialect.delimiter or ",",
+        quoting=quoting,
+        escapechar=dialect.escape,
+        strict=True,
+    )
+    header: list[str] = []
+    while True:
+        lines.start_row()
+        fault = ""
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except (csv.Error, UnicodeDecodeError) as error:
+            if lines.ended:
+                fault = "a quote is not closed"
+                raise UnclosedQuoteError(lines.row[0].number, fault) from error
+            lines.end_row_at_first_line()
+            fault = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
+        else:
+            if not fields:
+                continue
+            if header and len(fields) != len(header):
+                fault = f"{len(fields)} fields; the header has {len(header)}"
+            elif list(map(_bare, fields)) == header:
+                fault = "the header again"
+            header = header or list(map(_bare, fields))
+        number = lines.row[0].number
+        if fault:
+            yield Row(number, [], fault, b"\n".join(line.content for line in lines.row))
+        else:
+            yield Row(number, fields)
+
+
+def position_of(name: str, header: Sequence[str]) -> int:
+    """The position of a column, by its name or else by its name in any case, without outer space.
+
+    Raises:
+      ValueError: if there is none, or more than one.
+    """
+    found = [place for place, other in enumerate(header) if other == name]
+    found = found or [place for place, other in enumerate(header) if _bare(other) == _bare(name)]
+    if len(found) != 1:
+        shown = ", ".join(map(repr, header[:20]))
+        more = f", ... ({len(header):,} in all)" if len(header) > 20 else ""
+        raise ValueError(f"{len(found) or 'no'} field {name!r}; its fields are {shown}{more}")
+    return found[0]
+
+
+def _bare(name: str) -> str:
+    """A name in lower case without outer white space and byte order marks."""
+    return name.strip("\ufeff\u200b \t\r\n\xa0").casefold()

@@ -1,0 +1,149 @@
+"""What is ambiguous in ids, threads and orders: counted, the first case named, and judged.
+
+Whoever finds a case adds it to the `Cases` of a partition; they travel as a tally. When the job has
+read everything, `require_decided` ends it or returns what to warn of.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from common.errors import InputError
+from data_pipeline.execution.columns import values_of
+from data_pipeline.execution.report import COUNTS, Tally
+from data_pipeline.pairs.options import ALL
+from data_pipeline.sources.ids import published, whole
+
+TIES = "ties"
+"""Turns with the order of the turn before, in their thread and file."""
+RECURRING = "recurring"
+"""Messages with the id of another, or turns with the thread and order of another elsewhere, whose
+text differs."""
+RESTARTING = "ids in several threads"
+ELSEWHERE = "parents in other threads"
+"""Replies whose parent is not in their thread, while a message of this id is in another."""
+SPREAD = "threads in several files"
+_FIRST = "first cases"
+ASCENDING = "ascending"
+"""File -> `MessageBatch.ascending`; below 0 where the newest turns come first."""
+_ROW_BITS = 40
+_SHOWN_CHARACTERS = 60
+
+Place = tuple[int, str | None]
+"""The position of a message, and its text where it is kept."""
+
+
+def position_of_first(part: int) -> int:
+    """The position of the first message of a file or part, by its number in reading order."""
+    return part << _ROW_BITS
+
+
+class Cases:
+    """How often something was ambiguous in a partition, and the first case of each kind."""
+
+    def __init__(self, files: Sequence[str]):
+        """Takes the path of each file or part, in reading order."""
+        self._files = files
+        self._counts: Counter = Counter()
+        self._first: dict[str, tuple[int, str]] = {}
+
+    def file_of(self, position: int) -> str:
+        """The file that a message is in."""
+        return self._files[position >> _ROW_BITS]
+
+    def count(self, kind: str, number: int) -> None:
+        """Counts cases that are not named."""
+        self._counts[kind] += number
+
+    def add(self, kind: str, what: str, *places: Place, number: int = 1) -> None:
+        """Counts cases, and says what the first of them is and which messages have it."""
+        self.count(kind, number)
+        last = max(position for position, _ in places)
+        if kind not in self._first or last < self._first[kind][0]:
+            shown = " and ".join(
+                f"{(text or '')[:_SHOWN_CHARACTERS]!r} in {self.file_of(position)!r}"
+                for position, text in places
+            )
+            self._first[kind] = last, f"{what}: {shown}"
+
+    def tally(self) -> Tally:
+        """The counts and the first cases."""
+        first = [orjson.dumps([kind, *case]).decode() for kind, case in self._first.items()]
+        return {COUNTS: self._counts, _FIRST: Counter(first)}
+
+
+def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, rows: Any) -> None:
+    """Adds messages that share an id, and replies whose parent is in another thread.
+
+    Args:
+      cases: to add them to.
+      messages: of one partition, in reading order if two share an id.
+      replies: to messages of this partition.
+      rows: of the message that each reply names; null where there is none.
+    """
+    ids, texts, positions = (messages.column(name) for name in ("id", "text", "position"))
+
+    def place(row: int) -> Place:
+        return positions[row].as_py(), texts[row].as_py()
+
+    first = pc.index_in(ids, value_set=ids).to_numpy()
+    later = np.flatnonzero(first != np.arange(len(first)))
+    some, others = (texts.take(pa.array(rows)) for rows in (first[later], later))
+    # Null is the text of a message that is dropped.
+    equal = values_of(pc.equal(some, others)) | values_of(pc.and_(some.is_null(), others.is_null()))
+    if len(differ := later[~equal]):
+        row = int(differ[0])
+        what = f"messages, first the id {published(ids.slice(row, 1))[0].as_py()!r}"
+        cases.add(RECURRING, what, place(int(first[row])), place(row), number=len(differ))
+    own = whole(published(ids))
+    if own is ids:
+        return
+    cases.count(RESTARTING, pc.count_distinct(ids).as_py() - pc.count_distinct(own).as_py())
+    lost = replies.filter(rows.is_null())
+    found = pc.index_in(whole(published(lost.column("parent"))), value_set=own)
+    lost, found = lost.filter(found.is_valid()), found.drop_null()
+    if len(found):
+        row = int(np.argmin(lost.column("position").to_numpy()))
+        reply = lost.slice(row, 1).to_pylist()[0]
+        parent = own[found[row].as_py()].as_py()
+        what = f"replies, first to {parent!r} in the thread {reply['thread']!r}"
+        those = (reply["position"], reply["text"]), place(found[row].as_py())
+        cases.add(ELSEWHERE, what, *those, number=len(found))
+
+
+def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:
+    """What to warn of.
+
+    Raises:
+      InputError: if it is not known which of several messages an id names.
+    """
+    counts = Counter(tally.get(COUNTS, {}))
+    cases = sorted(map(orjson.loads, tally.get(_FIRST, {})), reverse=True)
+    first = {kind: f"{counts[kind]:,} {what}" for kind, _, what in cases}
+    hints = []
+    if counts[RECURRING] and ids_within != ALL:
+        raise InputError(
+            "--ids_within: different messages have the same id, or the same thread and order: "
+            f"{first[RECURRING]}; accepted: file or folder if these restart there, the fields that "
+            "tell such messages apart as --thread_field, or all, which keeps the first of each"
+        )
+    if counts[ELSEWHERE] and ids_within is None:
+        if counts[ELSEWHERE] > counts[RESTARTING]:
+            raise InputError(
+                f"--ids_within: the parent is in another thread: {first[ELSEWHERE]}; accepted: all "
+                "if replies cross threads, or thread if these parents are missing"
+            )
+        hints.append(f"--ids_within: left out as missing in their thread: {first[ELSEWHERE]}")
+    if counts[TIES]:
+        hints.append(f"--order_field: equal values, in the order of the file: {first[TIES]}")
+    if counts[SPREAD] and ids_within is None:
+        hints.append(
+            f"--ids_within: {counts[SPREAD]:,} threads have turns in several files and are each "
+            "read as one; pass file if they are not one, or thread if they are"
+        )
+    return hints

@@ -1,0 +1,123 @@
+"""One reader of CSV and TSV: what is a row, what is a fault, and what ends the reading."""
+
+import pytest
+
+from common.delimited import (
+    MOST_LINES,
+    NONE,
+    RFC4180,
+    Dialect,
+    Line,
+    UnclosedQuoteError,
+    position_of,
+    rows,
+)
+
+
+def read(text, *dialect):
+    """The fields of all rows behind the header, and (line, fault) of those with a fault."""
+    lines = [Line(n, line) for n, line in enumerate(text.encode().split(b"\n"), start=1)]
+    header, *others = rows(lines, Dialect(*dialect))
+    assert not header.fault
+    good = [tuple(row.fields) for row in others if not row.fault]
+    return good, [(row.number, row.fault) for row in others if row.fault]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+def test_a_quoted_field_may_hold_lines_with_the_delimiter(delimiter):
+    text = 'id,said\n1,"two, lines\n3,of it"\n4,more'.replace(",", delimiter)
+    said = "two, lines\n3,of it".replace(",", delimiter)
+    assert read(text, delimiter, RFC4180) == ([("1", said), ("4", "more")], [])
+    by_default = read(text, delimiter)
+    assert by_default == (read(text, delimiter, NONE if delimiter == "\t" else RFC4180))
+
+
+def test_raw_quotes_between_tabs_join_nothing():
+    good, faults = read('left\tright\n"a\tb\nc\td"\n"e" is\tf', "\t")
+    assert (good, faults) == ([('"a', "b"), ("c", 'd"'), ('"e" is', "f")], [])
+
+
+def test_a_stray_quote_loses_its_own_row_only():
+    text = 'id,said\n1,"stray\n2,b\n3,"c, d"\n4,"e"'
+    good, faults = read(text, ",")
+    assert good == [("2", "b"), ("3", "c, d"), ("4", "e")]
+    assert [line for line, _ in faults] == [2]
+    # Without quotes, the rows 3 and 4 would not be read or have other texts.
+    assert "--" not in faults[0][1]
+
+
+@pytest.mark.parametrize("end", ["", "\n7,x"])
+def test_a_quote_that_takes_in_many_lines_ends_the_reading(end):
+    body = "".join(f"\n{n},row {n}" for n in range(3, 3 + MOST_LINES))
+    for text in (f'id,said\n1,one\n2,"two{body}"{end}', f'id,said\n1,one\n2,"two{body[:60]}{end}'):
+        with pytest.raises(UnclosedQuoteError) as raised:
+            read(text, ",")
+        assert raised.value.line == 3
+    good, faults = read(f'id,said\n2,"two{body}"{end}', ",", RFC4180)
+    assert (len(good), faults) == (1 + bool(end), [])
+
+
+def test_long_rows_of_short_fields_are_rows():
+    lines = '"' + "\nline" * (MOST_LINES - 1) + '"'
+    assert len(read(f"id,a,b\n1,{lines},{lines}\n2,c,d", ",")[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "advised"),
+    [
+        ('id,said\n1,"a \\"b\\" c, d"\n2,"e \\"f\\""\n3,g', (",",), "--escape"),
+        ('id;said\n1;"a" b\n2;"c" d\n3;e', (";",), "--quotes none"),
+        ('id\tsaid\n1\t"a\nb"\n2\t"c\td"\n3\te', ("\t",), "--quotes rfc4180"),
+        ('id,said\n1,"a" b\n2,"c, d"\n3,"e, f"', (",",), ""),
+        ("id,said\n1\n2,b", (",",), ""),
+    ],
+)
+def test_another_option_is_recommended_where_it_reads_more(text, dialect, advised):
+    _, faults = read(text, *dialect)
+    assert faults
+    found = faults[0][1].partition("; --")[2]
+    assert bool(found) == bool(advised)
+    assert f"--{found}".startswith(advised or "--")
+
+
+def test_an_escape_makes_a_quote_text():
+    text = 'id,said\n1,"a \\"b\\", c"\n2,"d ""e"""\n3,"a path\\\\"\n4,f'
+    good, faults = read(text, ",", None, "\\")
+    assert good == [("1", 'a "b", c'), ("2", 'd "e"'), ("3", "a path\\"), ("4", "f")]
+    assert faults == []
+
+
+def test_joined_files_repeat_their_header_and_rows_have_its_width():
+    good, faults = read("id,said\n1,a\n\ufeffid, said\n2,b\n3\n4,c,d\n\n5,e", ",")
+    assert good == [("1", "a"), ("2", "b"), ("5", "e")]
+    assert [line for line, _ in faults] == [3, 5, 6]
+
+
+def test_lines_that_cannot_be_read_are_faults():
+    lines = [Line(1, b"id,said"), Line(2, b"1,\xff"), Line(3, b"2,b", "too long"), Line(4, b"3,c")]
+    found = [(row.number, bool(row.fault), row.raw) for row in rows(lines, Dialect(","))]
+    assert found == [
+        (1, False, b""),
+        (2, True, b"1,\xff"),
+        (3, True, b"2,b"),
+        (4, False, b""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "place"),
+    [
+        (["a", "Said"], 1),
+        (["\ufeffsaid", "a"], 0),
+        (["SAID ", "said"], 1),
+        (["a", "\u200bSAID\xa0"], 1),
+    ],
+)
+def test_a_column_is_found_in_any_case_without_outer_space(header, place):
+    assert position_of("said", header) == place
+
+
+@pytest.mark.parametrize("header", [["a"], ["Said", "SAID"], ["said", "said"], []])
+def test_a_column_is_there_once(header):
+    with pytest.raises(ValueError, match="'said'"):
+        position_of("said", header)

@@ -1,0 +1,62 @@
+"""CSV through the whole command: valid rows are pairs, and a stray quote makes no false ones."""
+
+import pytest
+
+FIELDS = ("--input_field", "question", "--response_field", "answer")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, *lines):
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+def texts(pairs):
+    return sorted((pair["input"], pair["response"]) for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "quotes"), [(";", ()), ("|", ()), ("\t", ("--quotes", "rfc4180"))]
+)
+def test_a_quoted_field_may_hold_lines_like_rows(make, write, delimiter, quotes):
+    lines = ["question;answer", '"How;\nwhy;\nand when?";"So;\nsince;\nnow"', "a;b"]
+    path = write("t.csv", *(line.replace(";", delimiter) for line in lines))
+    asked = ("pairs", "--input", path, *FIELDS, "--delimiter", delimiter, *quotes)
+    statistics, pairs = make(*asked)
+    one = tuple(
+        each.replace(";", delimiter) for each in ("How;\nwhy;\nand when?", "So;\nsince;\nnow")
+    )
+    assert texts(pairs) == [one, ("a", "b")]
+    assert statistics["malformed"] == 0
+
+
+def test_a_quote_that_swallows_rows_ends_the_job(refused, write):
+    rows = [f"question {n},answer {n}" for n in range(300)]
+    for stray in ('"no end,x', 'x,"no end'):
+        path = write("t.csv", "question,answer", "a,b", stray, *rows, 'c,"d"')
+        message = refused("pairs", "--input", path, *FIELDS)
+        assert f"{path}: line 3" in message
+        path = write("t.csv", "question,answer", "a,b", stray, *rows[:9])
+        assert f"{path}: line 3" in refused("pairs", "--input", path, *FIELDS)
+
+
+def test_escaped_quotes_are_read_as_the_message_says(refused, make, write):
+    rows = [f'"question \\"{n}\\", as asked","answer {n}"' for n in range(4)]
+    path = write("t.csv", "question,answer", *rows, "a,b")
+    assert r"--escape '\'" in refused("pairs", "--input", path, *FIELDS)
+    statistics, pairs = make("pairs", "--input", path, *FIELDS, "--escape", "\\")
+    assert (statistics["malformed"], len(pairs)) == (0, 5)
+    assert texts(pairs)[1] == ('question "0", as asked', "answer 0")
+
+
+def test_repeated_headers_and_other_names_of_columns_are_told_of(make, write, caplog):
+    path = write("t.csv", "\ufeffQuestion, answer ", "a,b", "Question,answer", "c,d")
+    statistics, pairs = make("pairs", "--input", path, *FIELDS)
+    assert texts(pairs) == [("a", "b"), ("c", "d")]
+    assert statistics["malformed"] == 1
+    assert "'Question'" in caplog.text
+    assert "' answer '" in caplog.text

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data_pipeline.sources import entities
 from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine, load_json
 
 _COMMENT_PREFIX = "t1_"
@@ -132,7 +133,7 @@ def unescaped(body: str) -> str:
     Twice: the dumps escape what is itself Markdown with entities, such as `&amp;nbsp;`.
     """
     try:
-        return html.unescape(html.unescape(body))
+        return entities.replaced(html.unescape(body))
     except ValueError:
         return body
 

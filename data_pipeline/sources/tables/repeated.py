@@ -4,11 +4,12 @@ A model learns these instead of what was said. They are measured in the first me
 files. Only texts of two lines or more count: a text of one line is no greeting of itself.
 """
 
-import html
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
+
+from data_pipeline.sources import entities
 
 _LINES = 10
 """The commonest openings, and endings, that count."""
@@ -18,7 +19,6 @@ _ROUNDS = 5
 """Lines of the longest signature that is found."""
 _BREAK = re.compile(r"(?i)\s*<(?:br|/p|/div|/li|/tr|/h[1-6]|/blockquote)\b[^<>]*>\s*")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_ENTITY = re.compile(r"&(?:[a-zA-Z]\w{1,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});")
 
 
 class Repeated(NamedTuple):
@@ -45,7 +45,7 @@ def measure(texts: Sequence[str]) -> Repeated:
         found |= dict.fromkeys(lines)
         left = [without_lines(text, lines) for text in left]
     repeated = sum(before != after for before, after in zip(texts, left, strict=True))
-    markup = sum(bool(_TAG.search(text) or _ENTITY.search(text)) for text in texts)
+    markup = sum(bool(_TAG.search(text) or entities.ENTITY.search(text)) for text in texts)
     return Repeated(len(texts), repeated, tuple(found), markup)
 
 
@@ -69,4 +69,4 @@ def without_lines(text: str, lines: Collection[str]) -> str:
 
 def without_markup(text: str) -> str:
     """A text without HTML tags and with the characters that entities stand for."""
-    return html.unescape(_TAG.sub("", _BREAK.sub("\n", text))).strip()
+    return entities.replaced(_TAG.sub("", _BREAK.sub("\n", text))).strip()

@@ -135,6 +135,8 @@ def test_what_only_speaks_of_it_is_a_text(body):
 def test_entities_of_entities_are_what_readers_see():
     line = orjson.dumps(FIELDS | {"body": "a &amp;lt; b&amp;nbsp;&amp;amp; c &amp; d"})
     assert judge(line).messages.column("text").to_pylist() == ["a < b\xa0& c & d"]
+    link = "https://a.b/?x=1&amp;section=0"
+    assert message(body=link)["text"] == "https://a.b/?x=1&section=0"
 
 
 @pytest.mark.parametrize("author", [{"author": None}, {}])

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from common.delimited import Dialect
 from common.errors import InputError
+from common.tables.delimited import Dialect
 from common.text_files import Source, find, parse_lines, parse_rows, unpacked_name
 
 SCORED = ("sts-dev.csv", "sts-test.csv")
@@ -56,7 +56,7 @@ class Columns(NamedTuple):
     sentence2: str
     score: str
     quotes: str | None = None
-    """As `--quotes` has it: see `common.delimited`."""
+    """As `--quotes` has it: see `common.tables.delimited`."""
     escape: str | None = None
 
     @property

@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TypeVar
 
-from common.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
 from common.errors import InputError, message_of
+from common.tables.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)

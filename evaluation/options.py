@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from common.command_line import Options, option
-from common.delimited import check_escape, escape_option, quotes_option
 from common.errors import InputError
 from common.sts import Columns
+from common.tables.delimited import check_escape, escape_option, quotes_option
 from evaluation.results.result import TASKS
 
 _MODULE = "folder of a SavedModel or of static embeddings, or a URL that tensorflow-hub resolves"

@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from common.delimited import TAB, Dialect
 from common.errors import reading
+from common.tables.delimited import TAB, Dialect
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (

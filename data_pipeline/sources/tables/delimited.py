@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from common.delimited import MAX_FIELD_CHARACTERS, Dialect, Line, UnclosedQuoteError, rows
+from common.tables.delimited import MAX_FIELD_CHARACTERS, Dialect, Line, UnclosedQuoteError, rows
 from data_pipeline.sources.tables.rows import ROWS_A_BATCH, Rows, positions_of
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError

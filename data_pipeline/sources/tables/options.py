@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
-from common.delimited import Dialect, check_escape, escape_option, quotes_option
 from common.errors import InputError
+from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
 from data_pipeline.pairs.options import HALVES, IDS_WITHIN, PairOptions
 from data_pipeline.pairs.splits import THREAD
 from data_pipeline.sources.rules import MessageRules, RuleOptions

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from common.delimited import TAB, Dialect
 from common.errors import InputError, message_of
+from common.tables.delimited import TAB, Dialect
 from data_pipeline.sources.tables.delimited import read_delimited
 from data_pipeline.sources.tables.rows import (
     MISSING,

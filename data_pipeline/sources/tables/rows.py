@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from common.delimited import position_of
+from common.tables.delimited import position_of
 from data_pipeline.storage.inputs import UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
 

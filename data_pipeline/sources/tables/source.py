@@ -9,8 +9,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from common.delimited import Dialect
 from common.errors import InputError
+from common.tables.delimited import Dialect
 from data_pipeline.execution.columns import lengths_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash

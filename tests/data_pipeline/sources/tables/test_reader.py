@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from common import delimited
-from common.delimited import NONE, RFC4180, Dialect
 from common.errors import InputError
+from common.tables import delimited
+from common.tables.delimited import NONE, RFC4180, Dialect
 from data_pipeline.sources.tables.reader import read_rows, suffix_of
 from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
 from data_pipeline.storage import lines

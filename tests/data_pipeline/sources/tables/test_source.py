@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from common.delimited import Dialect
+from common.tables.delimited import Dialect
 from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.source import TableSource

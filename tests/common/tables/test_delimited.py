@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.delimited import (
+from common.tables.delimited import (
     MOST_LINES,
     NONE,
     RFC4180,

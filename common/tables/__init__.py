@@ -1,0 +1,1 @@
+"""Lines of CSV and TSV files in, rows out."""

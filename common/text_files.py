@@ -5,12 +5,12 @@ import hashlib
 import logging
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from common.errors import InputError, message_of
 from common.tables.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
@@ -136,7 +136,7 @@ def dialect_of(path: Path, dialect: Dialect) -> Dialect:
     return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)
 
 
-def _lines_of(file: IO[bytes]) -> Iterator[Line]:
+def _lines_of(file: Iterable[bytes]) -> Iterator[Line]:
     for number, line in enumerate(file, start=1):
         content = line.removeprefix(BOM_UTF8) if number == 1 else line
         yield Line(number, content.removesuffix(b"\n"))

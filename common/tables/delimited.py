@@ -148,10 +148,15 @@ def _advice(lines: Sequence[Line], dialect: Dialect) -> str:
 
 
 def _faults(lines: Sequence[Line], dialect: Dialect) -> int:
+    """How many rows are faulty; one with a quote that is not closed is one, and its lines rows."""
+    faults = 0
     try:
-        return sum(bool(row.fault) for row in _rows(lines, dialect))
-    except UnclosedQuoteError:
-        return len(lines)
+        for row in _rows(lines, dialect):
+            faults += bool(row.fault)
+    except UnclosedQuoteError as error:
+        rest = [line for line in lines[1:] if line.number > error.line]
+        faults += 1 + _faults([lines[0], *rest], dialect)
+    return faults
 
 
 class _Lines:

@@ -49,7 +49,7 @@ def of_file(path: Path, names: Names) -> Iterator[Row]:
     if kind in JSON_LINES:
         return filter(None, parse_lines(path, lambda line: row_of(orjson.loads(line))))
     columns = [name for name in names if name is not None]
-    return filter(None, parse_rows(path, row_of, columns=columns, quotes=kind == ".csv"))
+    return filter(None, parse_rows(path, row_of, columns=columns))
 
 
 def of_list(rows: Iterable[str | Mapping[str, Any]], names: Names) -> Iterator[Row]:

@@ -277,7 +277,9 @@ class TableSource(NamedTuple):
         if "order" in columns:
             columns["order"] = list(map(str, columns["order"]))
         name = file.path if self.same_names else file.path.rpartition("/")[2]
-        within = {FILE: name, FOLDER: file.path.rpartition("/")[0] or "."}.get(self.ids_within, "")
+        within = {FILE: name, FOLDER: file.path.rpartition("/")[0] or "."}.get(
+            self.ids_within or "", ""
+        )
         threads = values.get("thread", columns["thread"])
         if "input" in values:
             columns["id"] = [f"{name}:{number}" for number in numbers]

@@ -53,6 +53,12 @@ def test_a_quote_that_takes_in_many_lines_ends_the_reading(end):
         with pytest.raises(UnclosedQuoteError) as raised:
             read(text, ",")
         assert raised.value.line == 3
+    assert "--quotes none" in str(raised.value)
+    body = "".join(f'\n{n},"row, {n}"' for n in range(9))
+    with pytest.raises(UnclosedQuoteError) as raised:
+        read(f'id,said{body}\n1,"no end', ",")
+    assert "--" not in str(raised.value)  # with raw quotes all other rows would be faulty
+    body = "".join(f"\n{n},row {n}" for n in range(3, 3 + MOST_LINES))
     good, faults = read(f'id,said\n2,"two{body}"{end}', ",", RFC4180)
     assert (len(good), faults) == (1 + bool(end), [])
 

@@ -72,6 +72,7 @@ def test_only_a_line_feed_ends_a_line_and_depth_is_no_matter(texts_in):
     assert texts_in("a.jsonl", f'"{text}"\r\n"more"\n') == [text, "more"]
     nested = "[" * 1000 + '"a text", {"k": ["another"]}' + "]" * 1000
     assert sorted(texts_in("b.jsonl", nested)) == ["a text", "another"]
+    assert texts_in("c.jsonl", '{"n": NaN, "x": ["NaN \\" text", -Infinity]}') == ['NaN " text']
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """A tokenizer of whole words, and of the character n-grams of other words, for `tokenizers`.
 
 Character n-grams overlap, and tokens cannot. So the tokenizer first writes after each letter, as
-marks, that letter and the one before it, and the end of the word as a letter, $: of "cat" it makes
-"c 'c a 'a "c t 't "a $". An n-gram is then a letter behind its marks: `'c a` is " ca", `'a "c t` is
-"cat", `'t "a $` is "at ". Byte-pair encoding merges these, and nothing else.
+marks, the one before it and that letter, and the end of the word as a letter, $: of "cat" it makes
+"c 'c a "c 'a t "a 't $". An n-gram is then a letter behind its marks: `'c a` is " ca", `"c 'a t` is
+"cat", `"a 't $` is "at ". Byte-pair encoding merges these, and nothing else.
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
@@ -47,18 +48,12 @@ def build(letters: str, ngrams: Sequence[str], words: Sequence[str]) -> Tokenize
         {letter: chr(first + number) for number, letter in enumerate(APOSTROPHE + letters)}
         for first in (_FIRST_BEFORE, _FIRST_BEFORE_THAT)
     )
-    merges: dict[tuple[str, str], None] = {}  # in order, each once
-    pairs: dict[str, None] = {}
-    tokens = []
-    for first, middle, last in ngrams:
-        marks = before[middle]
-        if first != " ":
-            merges[marks, before_that[first]] = None
-            marks += before_that[first]
-            pairs[marks] = None
-        letter = _WORD_ENDS if last == " " else last
-        merges[marks, letter] = None
-        tokens.append(marks + letter)
+    # Two marks are merged first: behind one mark alone, a letter is the second of a word.
+    pairs = list(product(before_that.values(), before.values()))
+    of_ngrams = [
+        (before_that.get(first, "") + before[middle], _WORD_ENDS if last == " " else last)
+        for first, middle, last in map(tuple, ngrams)
+    ]
     normalizer = _normalizer(letters, before, before_that)
     parts = [*APOSTROPHE, *letters, *before.values(), *before_that.values(), _WORD_ENDS]
     whole = [WORD_BEGINS + normalizer.normalize_str(word) for word in words]
@@ -66,15 +61,14 @@ def build(letters: str, ngrams: Sequence[str], words: Sequence[str]) -> Tokenize
         _UNKNOWN,
         WORD_BEGINS,
         *parts,
-        *pairs,
-        *tokens,
+        *map("".join, pairs + of_ngrams),
         *whole,
         WORD_BEGINS + _TEXT_BEGINS,
     ]
     tokenizer = Tokenizer(
         models.BPE(
             vocab={token: number for number, token in enumerate(vocabulary)},
-            merges=list(merges),
+            merges=pairs + of_ngrams,
             unk_token=_UNKNOWN,
             ignore_merges=True,  # a word of the vocabulary is one token
         )
@@ -95,9 +89,7 @@ def _normalizer(
     letters: str, before: dict[str, str], before_that: dict[str, str]
 ) -> normalizers.Normalizer:
     """What the module does to texts, then the marks."""
-    a_letter, a_mark = f"[{letters}]", f"[{''.join(before.values())}]"
-    another = f"[{''.join(before_that.values())}]?"
-    to_come = rf"\K(?=[{letters}{_WORD_ENDS}])"
+    marks = "".join(before.values())
     return normalizers.Sequence(
         [
             normalizers.Replace(Regex(_IGNORABLE), ""),
@@ -108,18 +100,15 @@ def _normalizer(
             normalizers.Replace("ς", "σ"),
             normalizers.Replace(Regex(_UNSEEN), " "),
             normalizers.Replace(Regex(_APOSTROPHES), APOSTROPHE),
-            normalizers.Replace(Regex(rf"{a_letter}\K(?![{_OF_WORDS}])"), _WORD_ENDS),
+            normalizers.Replace(Regex(rf"[{letters}]\K(?![{_OF_WORDS}])"), _WORD_ENDS),
             # Patterns that begin with the letter are found several times as fast as lookbehinds.
             *(
-                normalizers.Replace(Regex(f"{letter}{to_come}"), mark)
+                normalizers.Replace(Regex(rf"{letter}\K(?=[{letters}{_WORD_ENDS}])"), mark)
                 for letter, mark in before.items()
             ),
             *(
-                normalizers.Replace(
-                    Regex(f"{letter}{a_mark}{another}{a_letter}{a_mark}{to_come}"), mark
-                )
+                normalizers.Replace(Regex(rf"{before[letter]}.\K(?=[{marks}])"), mark)
                 for letter, mark in before_that.items()
-                for _ in range(2)  # of two equal letters, the first match takes the second, too
             ),
         ]
     )

@@ -1,5 +1,6 @@
 """Serves embeddings over HTTP, without TensorFlow.
 
+    pip install ./runtime
     python examples/http_server.py module/ 8000
     curl --json '["How old are you?", "What is your age?"]' localhost:8000
 
@@ -59,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):  # noqa: D101
         except (RecursionError, TypeError, ValueError) as error:
             self.send_error(400, f"{error}; accepted: a JSON list of strings")
             return
-        self.answer(200, rows.tolist())
+        self.answer(200, rows.astype(float).round(7).tolist())  # half as many digits
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answers with an error, and closes the connection: a body may be unread."""

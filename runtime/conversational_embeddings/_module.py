@@ -26,7 +26,7 @@ _PRIME = 1_000_003
 _NGRAMS_A_WORD = 24
 _REMEMBERED = 2**16
 """Words without a row of their own whose rows are kept: some 10 MB."""
-_BLOCK, _CHARACTERS = 1024, 2**18
+_BLOCK, _CHARACTERS = 512, 2**17
 """Texts that are looked up at a time, and their characters, but for the last one's."""
 _TOGETHER = 64
 """Fewer texts are looked up one by one, which takes less."""
@@ -53,7 +53,7 @@ class Module:
     An embedding depends on its own text only. Text is truncated to `max_tokens` words; an empty
     text has an embedding, too, which means nothing.
 
-    From 64 texts on, a call looks up many at a time; from 1,025 on, it uses two cores.
+    From 64 texts on, a call looks up many at a time; from 513 on, it uses two cores.
 
     Attributes:
       dim: numbers of an embedding.

@@ -128,7 +128,7 @@ def test_the_pretrained_module_gives_the_same_vectors_of_real_texts():
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_batch_gives_the_vectors_of_its_texts(cores, monkeypatch):
-    monkeypatch.setattr(_module, "_BLOCK", 500)
+    monkeypatch.setattr(_module, "_BLOCK", 300)
     monkeypatch.setattr(_module, "_cores", lambda: cores)
     rng = random.Random(0)
     alphabets = string.printable + "''`\0\x01\x7f", "aB1'` .\0", "eé´\u0301 '"

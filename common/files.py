@@ -1,7 +1,9 @@
-"""Output is written aside and renamed; one command at a time writes to it.
+"""Output is written aside and renamed; one command at a time writes to it; readers take all of it.
 
 with claim(output), aside(output) as new:
     ...  # write the file or folder `new`
+
+require_whole(output.glob("train-*"))  # where jobs of the data pipeline publish
 """
 
 import errno
@@ -9,10 +11,12 @@ import fcntl
 import glob
 import json
 import os
+import posixpath
+import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,9 @@ from common.errors import InputError
 
 CLAIM = "_claim"
 """The name of the lock in a claimed folder."""
+COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
+"""The manifest of a whole folder, which comes last; what is there while its files are replaced."""
+_SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*)")
 _WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """Errors of `flock` on a file system without locks: there nobody is refused."""
 
@@ -135,3 +142,66 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+def _read(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def outputs(folder: str, read: Callable[[str], bytes] = _read) -> dict[str, dict[str, Any]]:
+    """Name -> bytes, crc32c and records of the files of a job; none without a manifest of one.
+
+    Args:
+      folder: where they are.
+      read: path -> content, of any file system.
+    """
+    try:
+        found = json.loads(read(posixpath.join(folder, COMPLETED)))["outputs"]
+        return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
+    except Exception:  # of any file system; or a file of this name of somebody else
+        return {}
+
+
+def require_whole(
+    paths: Iterable[str | Path],
+    *,
+    names_in: Callable[[str], Iterable[str]] = os.listdir,
+    read: Callable[[str], bytes] = _read,
+) -> None:
+    """Checks that files which a pattern matched are not what is left of a published folder.
+
+    Args:
+      paths: the files.
+      names_in: folder -> names of its files, of any file system.
+      read: as for `outputs`.
+
+    Raises:
+      InputError: if a job was killed while it published them, a shard of theirs is missing, or one
+        is of another job than the rest.
+    """
+    by_folder: dict[str, list[str]] = {}
+    for path in map(str, paths):
+        by_folder.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+    for folder, names in by_folder.items():
+        there = set(names_in(folder or "."))
+        listed = outputs(folder, read) if COMPLETED in there else {}
+        if PUBLISHING in there and COMPLETED not in there:
+            raise InputError(
+                f"{folder}: {PUBLISHING} without {COMPLETED}: a job was killed while it replaced "
+                "the files here; run it again"
+            )
+        for name, shard in ((name, _SHARD.fullmatch(name)) for name in names):
+            if shard is None:
+                continue
+            stem, count, suffix = shard.groups()
+            numbers = (f"{stem}-{number:05d}-of-{count}{suffix}" for number in range(int(count)))
+            if missing := [each for each in numbers if each not in there]:
+                raise InputError(
+                    f"{posixpath.join(folder, missing[0])}: missing, as are {len(missing) - 1} "
+                    f"others of the {int(count)} beside {name}; accepted: all, or files by name"
+                )
+            if listed and name not in listed:
+                raise InputError(
+                    f"{posixpath.join(folder, name)}: none of the files that {COMPLETED} beside it "
+                    "lists"
+                )

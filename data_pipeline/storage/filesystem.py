@@ -40,8 +40,6 @@ if boto3 is not None:
     _session = SimpleNamespace(client=_client)
     boto3_client.boto3 = SimpleNamespace(session=SimpleNamespace(Session=lambda: _session))
 
-COMPLETED = "COMPLETED"
-"""The manifest of a complete output folder."""
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20

@@ -7,20 +7,23 @@ import glob
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
 from apache_beam.io.filesystem import BeamIOError, FileMetadata, FileSystem
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
+from common.files import require_whole
 from data_pipeline.storage.filesystem import (
     Tap,
     absolute_path,
     file_crc32c,
+    files_like,
     full_path,
     is_remote,
     open_stored,
+    read_bytes,
     require_reachable,
 )
 
@@ -99,8 +102,8 @@ def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[Input
     A value is a file name or pattern, or several, separated by commas.
 
     Raises:
-      InputError: if a pattern matches nothing, or something else than files, or a filesystem cannot
-        be reached.
+      InputError: if a pattern matches nothing, something else than files or a part of what a job
+        published, or a filesystem cannot be reached.
     """
     found: dict[str, InputFile] = {}
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
@@ -111,6 +114,8 @@ def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[Input
                 f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
+        if [file.path for file in files] != [pattern]:
+            require_whole([file.path for file in files], names_in=_names_in, read=read_bytes)
         for file in files:
             # A pipe can be read once only, and a job reads its input twice.
             if not is_remote(file.path) and not Path(file.path).is_file():
@@ -122,6 +127,12 @@ def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[Input
     if not found:
         raise InputError(f"{option}: names no file; accepted: file names and patterns")
     return list(found.values())
+
+
+def _names_in(folder: str) -> list[str]:
+    if not is_remote(folder):
+        return os.listdir(folder)  # noqa: PTH208
+    return [PurePath(file.path).name for file in files_like(folder, "*")]
 
 
 def _patterns(value: str) -> list[str]:

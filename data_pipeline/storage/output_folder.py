@@ -24,9 +24,8 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
-from common.files import CLAIM, ClaimedError, claim
+from common.files import CLAIM, COMPLETED, PUBLISHING, ClaimedError, claim
 from data_pipeline.storage.filesystem import (
-    COMPLETED,
     PARTIAL,
     absolute_path,
     as_json,
@@ -48,7 +47,6 @@ EXCLUDED = "excluded-00000-of-00001.jsonl"
 _DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
 """What a job publishes besides the outputs that its COMPLETED lists; cards are those of pairs."""
 _INCOMPLETE = "_incomplete"
-_PUBLISHING = "_publishing.json"
 _PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
 
 
@@ -203,7 +201,7 @@ class OutputFolder:
         self._require_claim()
         listed = self._listed()
         self._require_ours(listed)
-        write_file(self._file(_PUBLISHING), as_json(sorted({*listed, *files, *documents})))
+        write_file(self._file(PUBLISHING), as_json(sorted({*listed, *files, *documents})))
         # The old marker goes first and the new one comes last, so that no half looks complete.
         self._delete([COMPLETED])
         self._delete(listed - {COMPLETED})
@@ -215,7 +213,7 @@ class OutputFolder:
             write_file(self._file(name), content)
         self.discard()
         write_file(self._file(COMPLETED), as_json(marker))
-        self._delete([_PUBLISHING])
+        self._delete([PUBLISHING])
 
     def discard(self) -> None:
         """Removes what was written aside."""
@@ -235,7 +233,7 @@ class OutputFolder:
                 names |= {COMPLETED, *marker.outputs, *_DOCUMENTS}
         # COMPLETED is missing if a job was killed while it published.
         with suppress(ValueError, TypeError):
-            names |= {COMPLETED, *json.loads(self._content(_PUBLISHING))}
+            names |= {COMPLETED, *json.loads(self._content(PUBLISHING))}
         # A manifest must not name files outside the folder.
         return {name for name in names if name == PurePath(name).name}
 

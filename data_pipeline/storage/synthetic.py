@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from data_pipeline.storage.filesystem import COMPLETED, is_remote
+from common.files import COMPLETED
+from data_pipeline.storage.filesystem import is_remote
 
 MARKER = "SAMPLE.txt"
 FIRST_WORDS = "A sample world: "

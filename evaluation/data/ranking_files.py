@@ -10,6 +10,7 @@ import numpy as np
 
 from common import text_files
 from common.errors import InputError
+from common.files import require_whole
 from common.text_files import Source
 from evaluation.data import tfrecords
 from evaluation.data.tfrecords import Features
@@ -53,6 +54,7 @@ def shards(folder: Path, split: str) -> Source:
     files = text_files.find(folder, f"{split}-*.tfrecord")
     if not files:
         raise InputError(f"{folder}: no {split}-*.tfrecord here (plain or .gz)")
+    require_whole(files)
     return Source(NAME, tuple(files))
 
 

@@ -10,6 +10,7 @@ import google_crc32c
 
 from common import text_files
 from common.errors import InputError, reading
+from common.files import require_whole
 
 T = TypeVar("T")
 TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")
@@ -54,6 +55,8 @@ def training_files(path: Path) -> list[Path]:
     files = [path] if path.is_file() else text_files.find(path, *TRAINING)
     if not files:
         raise InputError(f"{path}: no {' or '.join(TRAINING)} here (plain or .gz)")
+    if path.is_dir():
+        require_whole(files)
     return files
 
 

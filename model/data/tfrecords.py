@@ -1,20 +1,17 @@
 """The TFRecord files of a data config: finds, counts and checks them."""
 
-import json
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import PurePath
-from posixpath import dirname, join, realpath
+from posixpath import dirname, realpath
 from typing import Any
 
 import tensorflow as tf
 
 from common.errors import InputError, message_of, reading
+from common.files import COMPLETED, outputs, require_whole
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
 
-_COMPLETED = "COMPLETED"
-"""The manifest that `python -m data_pipeline` writes beside its files."""
 _AT_ONCE = 1000
 
 Parse = Callable[[tf.Tensor], object]
@@ -29,7 +26,8 @@ def find_files(name: str, config: schema.Data) -> list[str]:
       config: its `input_path` is one pattern or several, in a list or separated by commas.
 
     Raises:
-      InputError: if the path is missing, matches nothing, or names test files to train on.
+      InputError: if the path is missing, matches nothing or a part of what a job published, or
+        names test files to train on.
     """
     patterns = config.input_path
     patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
@@ -42,6 +40,8 @@ def find_files(name: str, config: schema.Data) -> list[str]:
                 f"{name}.input_path: {pattern!r} matches no file; accepted: patterns "
                 f"such as 'pairs/{tfrecord.TRAIN_PATTERN}'"
             )
+        if matched != [pattern]:
+            require_whole(matched, names_in=tf.io.gfile.listdir, read=_read)
         files += matched
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
@@ -99,16 +99,12 @@ def identities(name: str, config: schema.Data) -> dict[str, list[Any]]:
 
 def _stated(file: str) -> tuple[int, dict[str, Any]]:
     """The bytes of a file, and what the COMPLETED manifest beside it says of it."""
-    return tf.io.gfile.stat(file).length, _manifest(dirname(file)).get(PurePath(file).name, {})
+    entry = outputs(dirname(file), _read).get(PurePath(file).name, {})
+    return tf.io.gfile.stat(file).length, entry
 
 
-@lru_cache(maxsize=8)
-def _manifest(folder: str) -> dict[str, dict[str, Any]]:
-    try:
-        with tf.io.gfile.GFile(join(folder, _COMPLETED)) as file:
-            return json.loads(file.read())["outputs"]
-    except (tf.errors.OpError, ValueError, KeyError, TypeError):
-        return {}  # not written by this project
+def _read(path: str) -> bytes:
+    return tf.io.gfile.GFile(path, "rb").read()
 
 
 def check(name: str, config: schema.Data, parse: Parse) -> None:
@@ -123,8 +119,8 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         size, entry = _stated(file)
         if entry.get("bytes", size) != size:
             raise InputError(
-                f"{name}.input_path: {file!r} has {size:,} bytes, but {_COMPLETED} beside it says "
-                f"{entry['bytes']:,}; accepted: whole files, or files without {_COMPLETED}"
+                f"{name}.input_path: {file!r} has {size:,} bytes, but {COMPLETED} beside it says "
+                f"{entry['bytes']:,}; accepted: whole files, or files without {COMPLETED}"
             )
     try:
         read = 0

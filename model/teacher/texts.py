@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from common.errors import InputError, message_of
+from common.files import require_whole
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 
@@ -33,6 +34,8 @@ def find_files(patterns: Sequence[str], kinds: Sequence[str] = TEXT_FILES) -> li
         names = [pattern] if is_name else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
         if not names:
             raise InputError(f"--texts: {pattern!r} matches no file; accepted: 'pairs/train-*'")
+        if not is_name:
+            require_whole(names)
         found |= dict.fromkeys(map(Path, names))
     for file in found:
         if kind_of(file) not in kinds:

@@ -7,15 +7,16 @@ import json
 import posixpath
 from typing import Any
 
+import google_crc32c
 import tensorflow as tf
 
 from common.errors import reading
+from common.files import COMPLETED
 
 UNKNOWN = -1
 """The place of a token that is not in the file."""
 _FILE = "{}.tsv"
 """A token a line, behind a tab its count, by falling count."""
-_COMPLETED = "COMPLETED"
 
 
 def size(folder: str, kind: str) -> int:
@@ -29,10 +30,12 @@ def size(folder: str, kind: str) -> int:
         return 0
     name = _FILE.format(kind)
     with reading(f"task.model.text.vocabulary: {folder!r}"):
-        output = _outputs(folder)[name]
-        length = tf.io.gfile.stat(posixpath.join(folder, name)).length
-        if length != output["bytes"]:
-            raise ValueError(f"{name} has {length} bytes, {_COMPLETED} says {output['bytes']}")
+        output, content = _outputs(folder)[name], _read(posixpath.join(folder, name))
+        if len(content) != output["bytes"]:
+            raise ValueError(f"{name} has {len(content)} bytes, {COMPLETED} says {output['bytes']}")
+        found = google_crc32c.Checksum(content).hexdigest().decode()
+        if output.get("crc32c", found) != found:
+            raise ValueError(f"{name} was changed: CRC-32C {found}, not {output['crc32c']}")
         return output["records"]
 
 
@@ -48,8 +51,11 @@ def checksums(folder: str) -> dict[str, str]:
 
 
 def _outputs(folder: str) -> dict[str, dict[str, Any]]:
-    with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
-        return json.loads(file.read())["outputs"]
+    return json.loads(_read(posixpath.join(folder, COMPLETED)))["outputs"]
+
+
+def _read(path: str) -> bytes:
+    return tf.io.gfile.GFile(path, "rb").read()
 
 
 def load(folder: str, kind: str) -> tf.lookup.StaticHashTable:
@@ -62,7 +68,8 @@ def load(folder: str, kind: str) -> tf.lookup.StaticHashTable:
         value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
         delimiter="\t",
     )
-    return tf.lookup.StaticHashTable(places, UNKNOWN)
+    # TensorFlow shares other tables of a file by its path: a rebuilt one would have the old ids.
+    return tf.lookup.StaticHashTable(places, UNKNOWN, experimental_is_anonymous=True)
 
 
 def counts(folder: str, kind: str) -> list[int]:

@@ -104,6 +104,17 @@ def test_a_manifest_saves_the_reading(tmp_path):
     assert count_records("x", f"{tmp_path}/train-1") == 2
 
 
+def test_a_folder_that_is_built_again_is_known_by_its_new_manifest(tmp_path):
+    for count in (2, 3):
+        content = frame(b"one") * count
+        (tmp_path / "train-0").write_bytes(content)
+        outputs = {"train-0": {"bytes": len(content), "records": count, "crc32c": str(count)}}
+        (tmp_path / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+        found = tfrecords.identities("x", data(tmp_path / "train-*"))
+        assert found == {f"{tmp_path}/train-0": [len(content), str(count)]}
+        assert count_records("x", f"{tmp_path}/train-0") == count
+
+
 def pair(number):
     return encode_example(dict.fromkeys(FEATURES, f"text {number}"))
 
@@ -144,7 +155,9 @@ def test_the_first_record_of_each_file_is_looked_at(tmp_path, parse):
 def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_path):
     folder = shutil.copytree(pairs_folder, tmp_path / "pairs")
     file = next(folder.glob("train-*"))
-    stated = {"outputs": {file.name: {"bytes": file.stat().st_size + 3}}}
+    sizes = {path.name: {"bytes": path.stat().st_size} for path in folder.glob("train-*")}
+    sizes[file.name]["bytes"] += 3
+    stated = {"outputs": sizes}
     (folder / "COMPLETED").write_text(json.dumps(stated))
     with pytest.raises(InputError, match=rf"x.input_path: '{file}' has .*, but COMPLETED besi"):
         check("x", data(f"{folder}/train-*"), lambda batch: batch)

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import google_crc32c
 import pytest
 import tensorflow as tf
 import yaml
@@ -86,6 +87,32 @@ def test_what_is_no_vocabulary_is_refused(tiny_vocabulary):
         if content is not None:
             (tiny_vocabulary / "COMPLETED").write_text(content)
         with pytest.raises(InputError, match=r"text.vocabulary: '.*/vocabulary'"):
+            TextToIds(vocabulary=str(tiny_vocabulary))
+
+
+def test_a_vocabulary_that_is_built_again_in_the_same_folder_is_read_again(tiny_vocabulary):
+    before = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary))
+    words = tiny_vocabulary / "words.tsv"
+    first, second, *rest = words.read_text().splitlines()
+    words.write_text("\n".join([second, first, *rest, ""]))
+    after = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary))
+    assert [ids(tf.constant(["fish"]))[WORDS].numpy().tolist() for ids in (before, after)] == [
+        [[2, 1]],
+        [[1, 2]],
+    ]
+
+
+def test_a_vocabulary_that_does_not_fit_its_checksums_is_refused(tiny_vocabulary):
+    words = tiny_vocabulary / "words.tsv"
+    completed = json.loads((tiny_vocabulary / "COMPLETED").read_text())
+    content = words.read_bytes()
+    completed["outputs"]["words.tsv"]["crc32c"] = f"{google_crc32c.value(content):08x}"
+    (tiny_vocabulary / "COMPLETED").write_text(json.dumps(completed))
+    TextToIds(vocabulary=str(tiny_vocabulary))
+    swapped = b"".join(b"%s\t%s\n" % tuple(row.split()[::-1]) for row in content.splitlines())
+    for changed in (content.replace(b"fish", b"fist"), swapped):
+        words.write_bytes(changed)
+        with pytest.raises(InputError, match=r"words\.tsv"):
             TextToIds(vocabulary=str(tiny_vocabulary))
 
 

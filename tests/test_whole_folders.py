@@ -1,0 +1,78 @@
+"""Every reader of records refuses what is left of a folder that a job published."""
+
+import json
+
+import pytest
+
+from common.errors import InputError
+from data_pipeline.storage.inputs import find_inputs
+from evaluation.data import ranking_files
+from evaluation.data import tfrecords as evaluated
+from model.configs import schema
+from model.data import tfrecords
+from model.teacher import texts
+
+NAMES = [f"{split}-{n:05d}-of-00004.tfrecord" for split in ("train", "test") for n in range(4)]
+READERS = {
+    "training": lambda folder: tfrecords.find_files(
+        "task.train_data", schema.Data(input_path=f"{folder}/train-*")
+    ),
+    "pipeline": lambda folder: find_inputs([f"{folder}/train-*"]),
+    "teacher and index": lambda folder: texts.find_files([f"{folder}/train-*"]),
+    "ranking": lambda folder: ranking_files.shards(folder, "train").files,
+    "contamination": evaluated.training_files,
+}
+BY_NAME = {
+    "training": lambda file: tfrecords.find_files("x", schema.Data(input_path=str(file))),
+    "pipeline": lambda file: find_inputs([str(file)]),
+    "teacher and index": lambda file: texts.find_files([str(file)]),
+    "ranking": lambda file: ranking_files.find(file)[0].files,
+    "contamination": evaluated.training_files,
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).touch()
+    outputs = {name: {"bytes": 0, "crc32c": "00000000", "records": 0} for name in NAMES}
+    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    return folder
+
+
+@pytest.fixture(params=READERS)
+def reader(request, folder):
+    return folder, READERS[request.param], BY_NAME[request.param]
+
+
+def test_missing_shards_are_named_unless_files_are(reader):
+    folder, find, by_name = reader
+    assert len(find(folder)) == 4
+    (folder / NAMES[5]).unlink()  # of another split
+    assert len(find(folder)) == 4
+    (folder / "COMPLETED").unlink()  # copied without it
+    assert len(find(folder)) == 4
+    for name in NAMES[1:3]:
+        (folder / name).unlink()
+    with pytest.raises(InputError, match=NAMES[1]):
+        find(folder)
+    assert len(by_name(folder / NAMES[0])) == 1
+
+
+def test_what_a_job_that_was_killed_while_publishing_left_is_refused(reader):
+    folder, find, _ = reader
+    (folder / "_publishing.json").write_text("[]")
+    assert len(find(folder)) == 4  # killed after COMPLETED was written
+    (folder / "COMPLETED").unlink()
+    with pytest.raises(InputError, match="_publishing"):
+        find(folder)
+
+
+def test_a_shard_of_another_job_is_refused(reader):
+    folder, find, _ = reader
+    for number in range(2):
+        (folder / f"train-{number:05d}-of-00002.tfrecord").touch()
+    with pytest.raises(InputError, match=r"train-0000\d-of-00002"):
+        find(folder)

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -305,7 +305,7 @@ def _checked(text: str) -> str:
     return text
 
 
-def _blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _blocks(texts: Sequence[str]) -> Generator[tuple[int, list[str]], None, None]:
     """Texts in parts that fit in a core's cache; and where each part begins."""
     block: list[str] = []
     start, room = 0, _CHARACTERS
@@ -319,7 +319,7 @@ def _blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         yield start, block
 
 
-def _in_two_threads(work: Callable, parts: Iterator[tuple]) -> None:
+def _in_two_threads(work: Callable, parts: Generator[tuple, None, None]) -> None:
     """Calls `work` with each of some parts.
 
     NumPy works outside of the interpreter's lock, for which a third thread would wait.
@@ -337,8 +337,13 @@ def _in_two_threads(work: Callable, parts: Iterator[tuple]) -> None:
             work(*part)
 
     with ThreadPoolExecutor(2) as pool:
-        for worker in [pool.submit(work_on_parts) for _ in range(2)]:
-            worker.result()
+        workers = [pool.submit(work_on_parts) for _ in range(2)]
+        try:
+            for worker in workers:
+                worker.result()
+        finally:  # after an error or Ctrl-C, no further part is begun
+            with taking:
+                parts.close()
 
 
 def _cores() -> int:

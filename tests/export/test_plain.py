@@ -7,6 +7,7 @@ import shutil
 import string
 import subprocess
 import sys
+import time
 import unicodedata
 from pathlib import Path
 
@@ -142,6 +143,20 @@ def test_a_batch_gives_the_vectors_of_its_texts(cores, monkeypatch):
     np.testing.assert_allclose(pretrained.encode(texts), expected, **EXACT)
     with pytest.raises(TypeError, match="None"):
         pretrained.encode([*texts, None, *texts])
+
+
+def test_an_error_in_one_thread_ends_both():
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        _module._in_two_threads(work, ((number,) for number in range(5000)))
+    assert len(begun) < 2500
 
 
 def test_tokens_are_those_of_the_text_handling():

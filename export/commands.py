@@ -22,10 +22,10 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 def module(options: ModuleOptions) -> None:
     """Writes a module."""
     encoders.import_modules(options.import_module)
-    print(f"exporting {options.model_dir}", flush=True)
     write.export(
         options.model_dir,
         options.output,
+        checkpoint=options.checkpoint,
         variant=options.variant,
         remove_components=options.remove_components,
         component_texts=options.component_texts,
@@ -42,6 +42,7 @@ def variants(options: VariantsOptions) -> None:
     table = compare_variants(
         options.model_dir,
         options.output,
+        checkpoint=options.checkpoint,
         sts=options.sts,
         remove_components=options.remove_components,
         component_texts=options.component_texts,

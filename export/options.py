@@ -5,6 +5,7 @@ from pathlib import Path
 
 from common.command_line import Options, option
 from export import FLOAT32, VARIANTS
+from model import CHECKPOINTS, LAST
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
 FORMATS = (*_, ONNX, PLAIN) = ("sentence-transformers", "model2vec", "onnx", "plain")
@@ -16,6 +17,11 @@ class ExportOptions(Options):
 
     model_dir: Path = option(help="folder of python -m model", metavar="DIR")
     output: Path = option(help="folder to write", metavar="PATH")
+    checkpoint: str = option(
+        LAST,
+        help="the last checkpoint, or the one that validated best in mode train_and_eval",
+        choices=CHECKPOINTS,
+    )
     import_module: tuple[str, ...] = option(
         (), help="Python modules to import, which register encoders", metavar="NAME"
     )

@@ -32,6 +32,8 @@ from typing import Any
 
 MODES = ("train", "eval", "train_and_eval")
 """Modes of `train`."""
+CHECKPOINTS = (LAST, BEST) = ("last", "best")
+"""Checkpoints of a model folder: `best`, also a folder in it, is the one that validated best."""
 _PUBLIC = {
     "EXPERIMENTS": "model.configs",
     "train": "model.training.run",

@@ -15,6 +15,7 @@ from common.files import claim
 from export import VARIANTS
 from export.card import model_card
 from export.saved_model import write
+from model import LAST
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -23,6 +24,7 @@ def compare_variants(
     model_dir: str | Path,
     output: str | Path,
     *,
+    checkpoint: str = LAST,
     sts: str | Path | None = None,
     remove_components: int = 0,
     component_texts: Sequence[str | Path] = (),
@@ -33,6 +35,7 @@ def compare_variants(
     Args:
       model_dir: as for `export`.
       output: the folder of the modules.
+      checkpoint: as for `export`.
       sts: STS Benchmark, a file or a folder; `python -m evaluation sts` computes the scores.
       remove_components: as for `export`.
       component_texts: as for `export`.
@@ -55,6 +58,7 @@ def compare_variants(
             write.export(
                 model_dir,
                 module,
+                checkpoint=checkpoint,
                 variant=variant,
                 remove_components=remove_components,
                 component_texts=component_texts,

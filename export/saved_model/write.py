@@ -24,6 +24,7 @@ from export.module import plain, warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
 from export.saved_model import verify
+from model import CHECKPOINTS, LAST
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE, read_params
 
@@ -36,6 +37,7 @@ def export(
     model_dir: str | Path,
     output: str | Path,
     *,
+    checkpoint: str = LAST,
     variant: str = FLOAT32,
     remove_components: int = 0,
     component_texts: Sequence[str | Path] = (),
@@ -48,8 +50,9 @@ def export(
     is there already.
 
     Args:
-      model_dir: the model's folder; its last checkpoint is exported.
+      model_dir: the model's folder.
       output: the folder to write.
+      checkpoint: `last`, or `best` for the one that validated best.
       variant: one of `export.VARIANTS`, the format of the weights.
       remove_components: the number of principal components that embeddings lose
         (`export.module.components`).
@@ -58,14 +61,16 @@ def export(
       results: folder of result files of a module with the same weights; the card shows them.
 
     Raises:
-      ValueError: if there is no such variant.
+      ValueError: if there is no such checkpoint or variant.
       InputError: if the model, the matrix or the results cannot be used, or `output` is something
         other than a module.
       VerificationError: if the module does not give the values that it had before; `output`
         stays as it was.
     """
-    if variant not in VARIANTS:
-        raise ValueError(f"variant is {variant!r}; {', '.join(VARIANTS)} are accepted")
+    given = {"checkpoint": (checkpoint, CHECKPOINTS), "variant": (variant, VARIANTS)}
+    for name, (value, accepted) in given.items():
+        if value not in accepted:
+            raise ValueError(f"{name} is {value!r}; {', '.join(accepted)} are accepted")
     if bool(remove_components) != bool(component_texts):
         raise InputError("--remove_components and --component_texts: accepted together")
     model_dir, output = Path(model_dir), Path(output).resolve()
@@ -75,8 +80,10 @@ def export(
         is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
         if not is_module and any(path.name != CLAIM for path in output.iterdir()):
             raise InputError(f"--output: {output} exists and is not a module; name another folder")
-        checkpoint = trained.last_checkpoint(model_dir)
-        model, text = trained.load_checkpoint(model_dir, checkpoint)
+        path = trained.find_checkpoint(model_dir, checkpoint)
+        print(f"exporting {path}", flush=True)
+        model_dir = Path(path).parent
+        model, text = trained.load_checkpoint(model_dir, path)
         dim = model.encoder.embedding_dim
         components = removed = matrix = tuned = None
         if remove_components:
@@ -89,7 +96,7 @@ def export(
         if sts_matrix is not None:
             matrix, tuned = matrices.read(Path(sts_matrix), dim=dim)
         module = HubModule(model, text, variant=variant, components=components, sts_matrix=matrix)
-        about = identity.describe(model_dir, checkpoint) | {
+        about = identity.describe(model_dir, path) | {
             "variant": variant,
             "dim": int(module(tf.constant(["a"])).shape[-1]),
             "signatures": list(module.heads),

@@ -14,9 +14,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from common.errors import InputError, message_of
+from model import BEST
 
-BEST = "best"
-"""The folder in the model folder of the checkpoint that validated best."""
 _STATE = "checkpoint"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _LEFT_OVER = ("ckpt-*_temp", f"{_STATE}.tmp*", ".params.yaml.*", ".run.json.*")

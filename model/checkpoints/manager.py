@@ -11,8 +11,8 @@ from official.core import config_definitions
 
 from common.errors import InputError, message_of
 from common.files import write_text
+from model import BEST
 from model.checkpoints import files, model_dir, record
-from model.checkpoints.files import BEST
 from model.configs import schema
 from model.errors import TrainingError
 from model.tasks.pair_task import PairTask

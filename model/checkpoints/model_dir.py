@@ -17,8 +17,8 @@ from official.core import config_definitions
 
 from common.errors import InputError, reading
 from common.files import write_text
+from model import BEST
 from model.checkpoints import files, record
-from model.checkpoints.files import BEST
 from model.optimizer import DECAY_STEPS
 from model.text import vocabulary
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 import tf_keras
 
 from common.errors import InputError, message_of, reading
+from model import BEST, LAST
 from model.checkpoints import files, model_dir, record
 from model.configs import schema
 from model.dual_encoder import LAYERS, DualEncoder, build
@@ -24,20 +25,30 @@ def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
     Raises:
       InputError: if it is not a model folder, or its checkpoint is damaged or of another model.
     """
-    return load_checkpoint(folder, last_checkpoint(folder))
+    return load_checkpoint(folder, find_checkpoint(folder))
 
 
-def last_checkpoint(folder: str | Path) -> str:
-    """The path of the last checkpoint in a model folder; says if the run has failed."""
+def find_checkpoint(folder: str | Path, which: str = LAST) -> str:
+    """The path of the last or the best checkpoint of a model folder, beside its parameters.
+
+    Warns of the last one if its run has failed, or if another one validated best.
+    """
+    folder = Path(folder, BEST) if which == BEST else Path(folder)
     checkpoint = files.last(folder)
-    if checkpoint is None or not Path(folder, model_dir.PARAMS_FILE).exists():
+    if checkpoint is None or not (folder / model_dir.PARAMS_FILE).exists():
         raise InputError(
             f"{folder} holds no checkpoint with its {model_dir.PARAMS_FILE}; accepted: a folder "
-            "that `python -m model --model_dir` has written"
+            "that `python -m model --model_dir` has written, in mode train_and_eval for the best"
         )
-    of_run = record.read(folder)
+    of_run, of_best = record.read(folder), record.read(folder / BEST)
     if of_run and of_run.failure:
         print(f"warning: {folder}: the run failed: {of_run.failure}", flush=True)
+    if of_best and (best := of_best.best) and not checkpoint.endswith(f"-{best.step}"):
+        print(
+            f"warning: {checkpoint} is the last checkpoint; the best one ({best.metric} "
+            f"{best.value:.4f} at step {best.step}) is in {folder / BEST}",
+            flush=True,
+        )
     return checkpoint
 
 

@@ -536,6 +536,12 @@ class Trainer(config_definitions.TrainerConfig):
         "Validation metric that selects the checkpoint in `best/`. Empty: the first available of "
         "STS, P@1, NLI accuracy and the cosine to a teacher. A loss is best at its lowest.",
     )
+    early_stopping_patience: int = parameter(
+        0,
+        "Training ends after this many validations in a row without a new best, in mode "
+        "`train_and_eval`; 0: never.",
+        minimum=0,
+    )
     average_decay: float = parameter(
         0.0,
         "Decay of a moving average of the weights, which is validated and exported; 0: no average.",

@@ -19,6 +19,8 @@ _SHOWN = {
     "teacher_cosine": "teacher_cosine",
     "pairs_per_second": "pairs/s",
 }
+_GAP = 0.3
+"""Between a metric in training and in validation; larger is overfitting."""
 _ONE_POINT = 1e-6
 """Variance of unit vectors below which scores are equal but for rounding; before the first step it
 is 0.14 to 0.78 with the encoders of the laptop presets."""
@@ -84,4 +86,27 @@ def collapse(samples: Sequence[Sample]) -> str:
             return f"the embeddings of {len(embeddings)} sentences are not finite"
         if differ and spread < _ONE_POINT:
             return f"the embeddings of {len(embeddings)} sentences are one point"
+    return ""
+
+
+def overfitting(
+    trained: dict[str, float], validated: dict[str, float], *, candidates: tuple[int, int]
+) -> str:
+    """Which metric is far higher in training than in validation; empty if none is.
+
+    Args:
+      trained: metrics of the last loop.
+      validated: metrics of the validation after it.
+      candidates: responses that an input is ranked among, in training and in validation. Among
+        more, P@1 is lower: at least the power of it that independent candidates would give.
+    """
+    here, there = candidates
+    harder = max(1.0, (there - 1) / (here - 1)) if here > 1 else 1.0
+    for name, power in (("p_at_1", harder), ("nli_accuracy", 1.0), ("teacher_cosine", 1.0)):
+        if name in trained and trained[name] ** power - validated[name] > _GAP:
+            return (
+                f"{name} is {trained[name]:.4f} in training and {validated[name]:.4f} in "
+                "validation: the model overfits. More data, fewer steps, more dropout or "
+                "trainer.early_stopping_patience may help"
+            )
     return ""

@@ -13,14 +13,15 @@ from absl import logging
 from official.core import config_definitions
 
 from common.errors import InputError
+from common.fields import refused
 from common.files import claim
-from model import MODES, cluster, optimizer
+from model import BEST, MODES, cluster, optimizer
 from model.checkpoints import files, model_dir, record
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
 from model.tasks import multitask
 from model.training.build import TRAIN, TRAIN_AND_EVAL, make_controller, make_run, until_multiple
-from model.training.monitoring import BesideBar, progress
+from model.training.monitoring import BesideBar, overfitting, progress
 from model.training.state import Run
 
 
@@ -68,6 +69,9 @@ def run_experiment(
     """As `train`, with parsed parameters."""
     if mode not in MODES:
         raise InputError(f"mode: {mode!r}; accepted: {', '.join(MODES)}")
+    if mode == TRAIN and (patience := params.trainer.early_stopping_patience):
+        accepted = f"0 in mode {TRAIN}, which does not validate"
+        raise refused("trainer.early_stopping_patience", patience, accepted)
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")
     folder = Path(folder)
@@ -81,7 +85,7 @@ def run_experiment(
                 directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             elif TRAIN in mode:
                 stack.enter_context(claim(folder))
-                for written in (folder, folder / files.BEST):
+                for written in (folder, folder / BEST):
                     files.tidy(written)
             with strategy.scope():
                 tasks = multitask.tasks_of(params.task)
@@ -96,7 +100,7 @@ def run_experiment(
         if TRAIN not in mode:
             return _validate(run, controller)
         is_done = mode == TRAIN or run.record.validated == run.step
-        if run.step >= params.trainer.train_steps and is_done:
+        if is_done and (run.step >= params.trainer.train_steps or _stops_early(run)):
             if run.record.failure:
                 raise TrainingError(run.record.failure)
             print(f"{folder} is already trained to step {run.step}; nothing to do")
@@ -138,6 +142,11 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
     print(f"trained from step {begin} to {run.step} in {minutes:.1f} minutes")
     if best := run.best.best:
         print(f"best validation: {best.metric} {best.value:.4f} at step {best.step}")
+        if validated and best.step < run.step:
+            value = f"{best.metric} {validated[best.metric]:.4f} at step {run.step}"
+            print(
+                f"warning: validation is worse now, {value}; `--checkpoint best` exports the best"
+            )
     if writes:
         run.record.failure = _failure(controller)
         if run.mode == TRAIN_AND_EVAL:
@@ -187,7 +196,7 @@ def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, flo
     validated: dict[str, float] = {}
     if step and (step % config.validation_interval == 0 or step >= config.train_steps):
         validated = _evaluate(run, controller)
-    while run.step < config.train_steps:
+    while run.step < config.train_steps and not (validated and _stops_early(run)):
         until = run.step + until_multiple(run.step, config.validation_interval)
         controller.train(steps=min(until, config.train_steps), checkpoint_at_completion=False)
         validated = _evaluate(run, controller)
@@ -199,4 +208,20 @@ def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     validated = controller.evaluate(steps=run.params.trainer.validation_steps)
     if run.mode == TRAIN_AND_EVAL:
         run.best.offer(validated)
+        candidates = (
+            run.sampler.batch_size(0, run.step - 1) // run.strategy.num_replicas_in_sync,
+            run.tasks[0].task_config.validation_data.global_batch_size,
+        )
+        if found := overfitting(controller.trainer.logs, validated, candidates=candidates):
+            print(f"warning: {found}")
     return validated
+
+
+def _stops_early(run: Run) -> bool:
+    """Whether the last `early_stopping_patience` validations brought no new best.
+
+    It follows from steps alone: a resumed run stops where an undisturbed one does.
+    """
+    config, best = run.params.trainer, run.best.best
+    since = run.step - (best.step if best else 0)
+    return 0 < config.early_stopping_patience * config.validation_interval <= since

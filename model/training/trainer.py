@@ -43,6 +43,8 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         self._without_gradient = 0
         self.failure = ""
         """Why training is of no use any more; empty if it is."""
+        self.logs: dict[str, float] = {}
+        """Of the last loop; empty before the first."""
         self._sources = [
             input_pipeline.make_source(
                 f"{task.section}.train_data", task.task_config.train_data, seed=run.sampler.seed
@@ -86,7 +88,7 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
                 )
         if stop is not None:
             raise StoppedError(stop)
-        logs = means(self._tasks, steps)
+        self.logs = logs = means(self._tasks, steps)
         self._note_gradient(logs[GRADIENT_NORM], logs[LOSS])
         records = sum(self._sampler.batch_size(step.task, start) for step in steps)
         return logs | {

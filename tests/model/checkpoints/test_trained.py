@@ -110,8 +110,8 @@ def test_what_is_no_model_folder_is_named(blank, parse, tmp_path):
 
 def test_who_loads_a_failed_run_is_told(blank, parse, tmp_path, capsys):
     save(blank(), parse(), tmp_path)
-    trained.last_checkpoint(tmp_path)
+    trained.find_checkpoint(tmp_path)
     assert "failed" not in capsys.readouterr().out
     record.write(tmp_path, record.Record(failure="the embeddings are one point"))
-    trained.last_checkpoint(tmp_path)
+    trained.find_checkpoint(tmp_path)
     assert "the embeddings are one point" in capsys.readouterr().out

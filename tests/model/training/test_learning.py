@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.training.monitoring import Sample, collapse
+from model.training.monitoring import Sample, collapse, overfitting
 
 IDS = {"words": np.array([[1, 2], [3, 0]])}
 POINT = np.full([2, 4], 0.5, np.float32)
@@ -39,3 +39,27 @@ def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path, mo
     (error,) = errors
     assert why in error
     assert (tmp_path / "run" / "ckpt-20.index").exists()
+
+
+@pytest.mark.parametrize(
+    ("trained", "validated", "candidates", "name"),
+    [
+        ({"p_at_1": 0.97}, {"p_at_1": 0.12}, (100, 100), "p_at_1"),
+        ({"p_at_1": 0.55}, {"p_at_1": 0.3}, (100, 100), ""),
+        # Among 16 a model ranks better than among 100; 0.7 ** 6.6 is 0.1.
+        ({"p_at_1": 0.7}, {"p_at_1": 0.1}, (16, 100), ""),
+        ({"p_at_1": 0.97}, {"p_at_1": 0.12}, (16, 100), "p_at_1"),
+        ({"p_at_1": 0.97}, {"p_at_1": 0.12}, (512, 32), "p_at_1"),
+        (
+            {"p_at_1": 0.5, "nli_accuracy": 0.99},
+            {"p_at_1": 0.4, "nli_accuracy": 0.6},
+            (9, 9),
+            "nli",
+        ),
+        ({"teacher_cosine": 0.9}, {"teacher_cosine": 0.5}, (1, 1), "teacher_cosine"),
+        ({}, {"p_at_1": 0.1}, (100, 100), ""),  # a resumed run validates before it trains
+    ],
+)
+def test_overfitting_is_a_gap_between_training_and_validation(trained, validated, candidates, name):
+    found = overfitting(trained, validated, candidates=candidates)
+    assert found.startswith(name) if name else found == ""

@@ -1,9 +1,10 @@
 """CSV and TSV files -> rows with the wanted fields, found by the header."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from common.tables.delimited import MAX_FIELD_CHARACTERS, Dialect, Line, UnclosedQuoteError, rows
-from data_pipeline.sources.tables.rows import ROWS_A_BATCH, Rows, positions_of
+from data_pipeline.sources.tables.rows import NOTE, ROWS_A_BATCH, Rows, positions_of
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import (
@@ -12,6 +13,9 @@ from data_pipeline.storage.lines import (
     MalformedLine,
     read_line_batches,
 )
+
+_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_QUOTES = f"{NOTE}some fields are in quotes and have doubled quotes: --quotes rfc4180 reads them"
 
 
 def read_delimited(
@@ -30,6 +34,7 @@ def read_delimited(
             raise UnreadableFileError(f"{file.path}: its header cannot be read: {header.fault}")
         positions, notes = positions_of(names, header.fields if header else [], file.path)
         batch = Rows([], [], [], notes)
+        by_default = dialect.quotes is None and not dialect.encloses
         for row in table:
             if row.fault:
                 kept = (
@@ -37,8 +42,11 @@ def read_delimited(
                 )
                 batch.malformed.append(MalformedLine(file.path, row.number, kept, row.fault))
             else:
+                values = tuple([row.fields[position] for position in positions])
                 batch.numbers.append(row.number)
-                batch.values.append(tuple([row.fields[position] for position in positions]))
+                batch.values.append(values)
+                if by_default and any(map(_ENCLOSED.fullmatch, values)):
+                    batch = batch._replace(notes=batch.notes | {_QUOTES})
             if batch.total >= ROWS_A_BATCH:
                 yield batch
                 batch = Rows([], [], [])

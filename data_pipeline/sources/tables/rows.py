@@ -8,7 +8,7 @@ from data_pipeline.storage.inputs import UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
 
 ROWS_A_BATCH = 5_000
-RENAMED = "the field "
+NOTE = "--input: "
 
 
 class Missing:
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     malformed: list[MalformedLine]
     """Rows that could not be read; they are not in `values`."""
     notes: frozenset[str] = frozenset()
-    """What to mention of the file: fields that are found by another name begin with `RENAMED`."""
+    """What to warn of in the file; each begins with `NOTE`."""
 
     @property
     def total(self) -> int:
@@ -52,7 +52,7 @@ def positions_of(
     except ValueError as error:
         raise UnreadableFileError(f"{path}: {error}") from error
     others = {
-        f"{RENAMED}{header[position]!r} is read as {name!r}"
+        f"{NOTE}the field {header[position]!r} is read as {name!r}"
         for name, position in zip(names, positions, strict=True)
         if header[position] != name
     }

@@ -21,7 +21,7 @@ from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines, without_markup
-from data_pipeline.sources.tables.rows import MISSING, RENAMED, Rows
+from data_pipeline.sources.tables.rows import MISSING, NOTE, Rows
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -173,7 +173,7 @@ class TableSource(NamedTuple):
                 )
             if about.markup > _MANY * about.texts:
                 found.append(f"--strip_markup: {about.markup:,} {said} have HTML tags or entities")
-        found += sorted(group for group in groups if group.startswith(RENAMED))
+        found += sorted(group for group in groups if group.startswith(NOTE))
         found += [
             f"{flag_of(role)}: no row has the field {name!r}"
             for role, name in self.names.items()

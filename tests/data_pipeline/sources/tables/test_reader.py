@@ -111,6 +111,10 @@ def test_between_tabs_quotes_are_text_by_default(tmp_path):
     rows = [("1", '"Well", he said'), ("2", 'the 5" disk'), ("3", '"')]
     for quotes in (None, NONE):
         assert read(path, form=Dialect(quotes=quotes))[0] == rows
+    path.write_text('id\tsaid\n1\t"a ""b"" c"\n')
+    for quotes, warned in ((None, 1), (NONE, 0), (RFC4180, 0)):
+        (found,) = read_rows(file_of(path), NAMES, tap=Tap(), form=Dialect(quotes=quotes))
+        assert len(found.notes) == warned
 
 
 def test_an_error_of_the_reader_is_one_error(tmp_path):

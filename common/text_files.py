@@ -139,4 +139,4 @@ def dialect_of(path: Path, dialect: Dialect) -> Dialect:
 def _lines_of(file: Iterable[bytes]) -> Iterator[Line]:
     for number, line in enumerate(file, start=1):
         content = line.removeprefix(BOM_UTF8) if number == 1 else line
-        yield Line(number, content.removesuffix(b"\n"))
+        yield number, content.removesuffix(b"\n"), ""

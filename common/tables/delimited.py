@@ -55,13 +55,8 @@ def check_escape(escape: str | None, *, quotes: str | None) -> None:
         raise InputError(f"--escape: {escape!r}; accepted with --quotes {RFC4180}")
 
 
-class Line(NamedTuple):
-    """A line of a file, without its line feed."""
-
-    number: int
-    content: bytes
-    fault: str = ""
-    """Why it cannot be read; only its start is here then."""
+Line = tuple[int, bytes, str]
+"""Number, content without its line feed, and why it cannot be read: only its start is here then."""
 
 
 class Row(NamedTuple):
@@ -122,7 +117,7 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     size = 0
     for line in lines:
         tried.append(line)
-        size += len(line.content)
+        size += len(line[1])
         if size >= _TRIED_BYTES:
             break
     advice: str | None = None
@@ -130,7 +125,7 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
         for row in _rows(chain(tried, lines), dialect):
             if row.fault and advice is None:
                 advice = _advice(tried, dialect)
-            yield row._replace(fault=row.fault + advice) if row.fault and advice else row
+            yield row._replace(fault=f"{row.fault}{advice}") if row.fault else row
     except UnclosedQuoteError as error:
         raise UnclosedQuoteError(error.line, f"{error}{_advice(tried, dialect)}") from None
 
@@ -154,7 +149,7 @@ def _faults(lines: Sequence[Line], dialect: Dialect) -> int:
         for row in _rows(lines, dialect):
             faults += bool(row.fault)
     except UnclosedQuoteError as error:
-        rest = [line for line in lines[1:] if line.number > error.line]
+        rest = [line for line in lines[1:] if line[0] > error.line]
         faults += 1 + _faults([lines[0], *rest], dialect)
     return faults
 
@@ -185,18 +180,19 @@ class _Lines:
         if line is None:
             self.ended = True
             raise StopIteration
+        _, content, fault = line
         if self.row:
             # A quote that is not doubled may end one field and begin the next.
-            is_inside = b'"' not in line.content.replace(b'""', b"")
+            is_inside = b'"' not in content.replace(b'""', b"")
             self._inside = self._inside + 1 if is_inside else 0
             if self._inside >= self._most - 1:
                 raise UnclosedQuoteError(
-                    self.row[0].number, f"a quote encloses more than {self._most} lines"
+                    self.row[0][0], f"a quote encloses more than {self._most} lines"
                 )
         self.row.append(line)
-        if line.fault:
-            raise csv.Error(line.fault)
-        return line.content.decode() + "\n"
+        if fault:
+            raise csv.Error(fault)
+        return content.decode() + "\n"
 
     def end_row_at_first_line(self) -> None:
         """Makes the lines that the row took in beyond its first rows of their own."""
@@ -226,7 +222,7 @@ def _rows(all_lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
         except (csv.Error, UnicodeDecodeError) as error:
             if lines.ended:
                 fault = "a quote is not closed"
-                raise UnclosedQuoteError(lines.row[0].number, fault) from error
+                raise UnclosedQuoteError(lines.row[0][0], fault) from error
             lines.end_row_at_first_line()
             fault = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
         else:
@@ -234,12 +230,12 @@ def _rows(all_lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
                 continue
             if header and len(fields) != len(header):
                 fault = f"{len(fields)} fields; the header has {len(header)}"
-            elif list(map(_bare, fields)) == header:
-                fault = "the header again"
+            elif header and header[0] in fields[0].casefold():
+                fault = "the header again" if list(map(_bare, fields)) == header else ""
             header = header or list(map(_bare, fields))
-        number = lines.row[0].number
+        number = lines.row[0][0]
         if fault:
-            yield Row(number, [], fault, b"\n".join(line.content for line in lines.row))
+            yield Row(number, [], fault, b"\n".join(content for _, content, _ in lines.row))
         else:
             yield Row(number, fields)
 

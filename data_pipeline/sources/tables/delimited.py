@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count, repeat
 
 from common.tables.delimited import MAX_FIELD_CHARACTERS, Dialect, Line, UnclosedQuoteError, rows
 from data_pipeline.sources.tables.rows import NOTE, ROWS_A_BATCH, Rows, positions_of
@@ -57,8 +58,8 @@ def read_delimited(
 
 def _lines(file: InputFile, tap: Tap) -> Iterator[Line]:
     for batch in read_line_batches(file, tap):
-        for index, line in enumerate(batch.lines):
-            fault = ""
-            if batch.first_bytes and not index:
-                fault = f"a line of {batch.first_bytes} bytes; at most {MAX_LINE_BYTES} are read"
-            yield Line(batch.first_line + index, line, fault)
+        lines = zip(count(batch.first_line), batch.lines, repeat(""))
+        if size := batch.first_bytes:
+            number, content, _ = next(lines)
+            yield number, content, f"a line of {size} bytes; at most {MAX_LINE_BYTES} are read"
+        yield from lines

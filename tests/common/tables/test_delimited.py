@@ -7,7 +7,6 @@ from common.tables.delimited import (
     NONE,
     RFC4180,
     Dialect,
-    Line,
     UnclosedQuoteError,
     position_of,
     rows,
@@ -16,7 +15,7 @@ from common.tables.delimited import (
 
 def read(text, *dialect):
     """The fields of all rows behind the header, and (line, fault) of those with a fault."""
-    lines = [Line(n, line) for n, line in enumerate(text.encode().split(b"\n"), start=1)]
+    lines = [(n, line, "") for n, line in enumerate(text.encode().split(b"\n"), start=1)]
     header, *others = rows(lines, Dialect(*dialect))
     assert not header.fault
     good = [tuple(row.fields) for row in others if not row.fault]
@@ -100,7 +99,7 @@ def test_joined_files_repeat_their_header_and_rows_have_its_width():
 
 
 def test_lines_that_cannot_be_read_are_faults():
-    lines = [Line(1, b"id,said"), Line(2, b"1,\xff"), Line(3, b"2,b", "too long"), Line(4, b"3,c")]
+    lines = [(1, b"id,said", ""), (2, b"1,\xff", ""), (3, b"2,b", "too long"), (4, b"3,c", "")]
     found = [(row.number, bool(row.fault), row.raw) for row in rows(lines, Dialect(","))]
     assert found == [
         (1, False, b""),

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from common.errors import reading
+from common.errors import InputError, reading
 from common.tables.delimited import TAB, Dialect
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs.decontamination import Excluded
@@ -70,6 +70,7 @@ def run_snli(options: SnliOptions) -> JobResult:
         "exclude_texts": excluded and excluded.describe(),
     }
     files = find_inputs(options.input)
+    _require_once(files)
 
     def work(output: OutputFolder) -> dict[str, Any]:
         pairs = _Pairs(options, excluded)
@@ -89,6 +90,17 @@ def run_snli(options: SnliOptions) -> JobResult:
         return statistics
 
     return run_job(options, files, described, work)
+
+
+def _require_once(files: list[InputFile]) -> None:
+    """Checks that no corpus is there in both forms, as SNLI's archive has it."""
+    seen: dict[str, str] = {}
+    for file in files:
+        stem = file.path.partition(".jsonl")[0].partition(".txt")[0]
+        if (other := seen.setdefault(stem, file.path)) != file.path:
+            raise InputError(
+                f"--input: {file.path!r} has the pairs of {other!r}; accepted: one of the two"
+            )
 
 
 def _read(files: list[InputFile], pairs: "_Pairs") -> dict[str, dict[str, Any]]:

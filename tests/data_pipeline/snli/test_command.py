@@ -92,6 +92,10 @@ def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of):
         "pairs": 2,
         "labels": {"entailment": 1, "neutral": 0, "contradiction": 1},
     }
+    # SNLI's archive has each split in both.
+    write_lines("a.txt", [HEADER, columns()])
+    with pytest.raises(InputError, match=r"a\.txt"):
+        snli(f"{output.parent}/a*", overwrite=True)
 
 
 def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of):

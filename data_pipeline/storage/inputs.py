@@ -147,7 +147,7 @@ def files_of(pattern: str) -> list[FileMetadata]:
 
     Raises:
       ValueError: if no filesystem has such paths.
-      OSError: if a filesystem cannot be reached.
+      OSError: if a filesystem cannot be reached, or a folder of the pattern cannot be listed.
     """
     if is_remote(pattern):
         require_reachable(pattern)
@@ -164,6 +164,11 @@ def files_of(pattern: str) -> list[FileMetadata]:
     paths = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
     about = [(path, Path(path).stat()) for path in paths]
     is_pattern = paths != [pattern]
+    if is_pattern:
+        # `glob` passes by folders that it may not list.
+        for folder in glob.iglob(os.path.dirname(pattern), recursive=True):  # noqa: PTH120, PTH207
+            if Path(folder).is_dir():
+                os.scandir(folder).close()
     return [
         FileMetadata(path, stat.st_size, stat.st_mtime)
         for path, stat in about

@@ -1,5 +1,6 @@
 """Every compression, whole and damaged."""
 
+import errno
 import os
 from pathlib import PurePath
 
@@ -152,6 +153,24 @@ def test_a_pattern_finds_what_a_shell_finds(tmp_path):
     (tmp_path / "dumps/RC_0").write_bytes(b"{}\n")
     found = find_inputs([f"{tmp_path}/dumps/**/RC_*"])
     assert {PurePath(file.path).name for file in found} == {"RC_0", "RC_1", "RC_2", "RC_3"}
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
+    for name in ("open/RC_1", "closed/RC_2"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"{}\n")
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root may list everything
+    for pattern in ("*/RC_*", "**/RC_*"):
+        with pytest.raises(InputError, match="closed"):
+            find_inputs([f"{tmp_path}/{pattern}"])
+    assert [file.path for file in find_inputs([f"{tmp_path}/o*/RC_*"])] == [f"{tmp_path}/open/RC_1"]
 
 
 @pytest.mark.parametrize(

@@ -130,11 +130,15 @@ def _piece(file: InputFile, start: int, end: int) -> InputFile:
 def window_bytes(path: str) -> int:
     """How much a process keeps of what it has decompressed of a local Zstandard file.
 
-    That of the first frame, by its header (RFC 8878, section 3.1.1.1).
+    That of the first frame, by its header (RFC 8878, section 3.1.1.1); 0 where there is none.
     """
     with Path(path).open("rb") as stream:
         header = stream.read(_HEADER_BYTES)
+    try:
+        size = zstd.get_frame_info(header).decompressed_size
+    except zstd.ZstdError:  # whoever reads the file names it
+        return 0
     if header[4] >> 5 & 1:  # the window is the whole content
-        return zstd.get_frame_info(header).decompressed_size or 0
+        return size or 0
     exponent, mantissa = divmod(header[5], 8)
     return (8 + mantissa << 10 + exponent) // 8

@@ -1,6 +1,7 @@
 """Work dealt out to the workers of one machine: nothing twice, nothing left, about as much each."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import orjson
@@ -119,6 +120,13 @@ def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
     content = np.random.default_rng(0).bytes(size)
     path.write_bytes(zstd.compress(content))
     assert window_bytes(str(path)) == size
+
+
+@pytest.mark.parametrize("bits", [0x00, 0x20])
+def test_a_damaged_file_is_left_to_whoever_reads_it(file, bits):
+    damaged = file("RC.zst", 20 * MB)
+    Path(damaged.path).write_bytes(bytes([0, 0, 0, 0, bits]) + bytes(20))
+    assert whole_again(dealt([damaged], 2), damaged)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ class OutputFolder:
         write_object(self._file(CLAIM), self.incomplete.encode())
         try:
             yield
-        except InputError:
+        except Exception:
             self._require_claim()  # else what failed may be that the other job deleted files
             raise
         finally:
@@ -209,9 +209,11 @@ class OutputFolder:
             [FileSystems.join(self.incomplete, file.name) for file in files.values()],
             list(map(self._file, files)),
         )
+        self._require_claim()
         for name, content in documents.items():
             write_file(self._file(name), content)
         self.discard()
+        self._require_claim()
         write_file(self._file(COMPLETED), as_json(marker))
         self._delete([PUBLISHING])
 

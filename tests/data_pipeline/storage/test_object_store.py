@@ -2,6 +2,7 @@
 
 import boto3
 import pytest
+from apache_beam.io.filesystems import FileSystems
 from moto import mock_aws
 
 from common.errors import InputError
@@ -90,14 +91,32 @@ def test_an_output_is_published_whole(store):
     assert folder.is_done([], {})
 
 
-def test_the_last_job_takes_a_folder_over_and_the_one_before_publishes_nothing(store):
+@pytest.mark.parametrize("failure", [InputError, OSError])
+def test_the_last_job_takes_a_folder_over_and_the_one_before_publishes_nothing(store, failure):
     first, second = OutputFolder(FOLDER), OutputFolder(FOLDER)
     with pytest.raises(ClaimedError, match=FOLDER), first.claimed():
         first.start()
         with second.claimed():
             publish(second)
-        raise InputError("its files are gone")
+        raise failure("its files are gone")
     assert keys(store) == [f"folder/{name}" for name in ("COMPLETED", "statistics.json", "train-0")]
+
+
+@pytest.mark.parametrize("name", ["train-0", "statistics.json"])
+def test_a_job_that_is_taken_over_while_it_publishes_completes_nothing(store, monkeypatch, name):
+    rename = FileSystems.rename
+
+    def taken_over(sources, destinations):
+        rename(sources, destinations)
+        if destinations == [f"{FOLDER}/{name}"]:
+            write_object(f"{FOLDER}/_claim", b"another job's")
+
+    monkeypatch.setattr(FileSystems, "rename", taken_over)
+    folder = OutputFolder(FOLDER)
+    with pytest.raises(ClaimedError, match=FOLDER), folder.claimed():
+        publish(folder)
+    assert "folder/COMPLETED" not in keys(store)
+    assert "folder/_publishing.json" in keys(store)
 
 
 def test_what_the_store_refuses_is_an_error_of_one_line(store):

@@ -17,7 +17,7 @@ from evaluation.encoders import words
 from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 from evaluation.options import BaselinesOptions, ResultsOptions
 from evaluation.probes import sts_tuning
-from evaluation.results.result import RETRIEVAL, TASKS, Result
+from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS, Result
 from evaluation.results.runs import BASELINES
 from evaluation.results.store import Store, typed_command
 from evaluation.tasks import evaluate
@@ -52,6 +52,8 @@ def _settings(options: Any, task: str) -> dict[str, Any]:
     """Return the settings of a task that are options."""
     if task == "sts":
         return {"columns": options.named_columns()}
+    if task == RETRIEVAL:
+        return {IGNORE_IDENTICAL_IDS: options.ignore_identical_ids}
     return {"candidates": options.candidates} if task == "response_ranking" else {}
 
 

@@ -91,6 +91,17 @@ class ColumnsOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IdenticalOptions(Options):
+    """How retrieval ranks."""
+
+    ignore_identical_ids: bool = option(
+        False,
+        help="a document with a query's id is not ranked for it, as BEIR has it for ArguAna",
+        group=_METHOD,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions(Options):
     """Data of the paper's tasks, for commands that take those of several."""
 
@@ -159,7 +170,7 @@ class CqaOptions(ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalOptions(ResultsOptions, ModuleOptions):
+class RetrievalOptions(IdenticalOptions, ResultsOptions, ModuleOptions):
     """The user's own queries and documents."""
 
     task: ClassVar[str] = "retrieval"
@@ -169,12 +180,15 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
+class BaselinesOptions(
+    IdenticalOptions, CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions
+):
     """What needs no training."""
 
     needs: ClassVar[dict[str, str]] = ColumnsOptions.needs | {
         **{"training_pairs": "response_ranking", "columns": "sts", "tune": "sts"},
         **{"queries": "documents", "documents": "relevant", "relevant": "queries"},
+        "ignore_identical_ids": "queries",
     }
     one_of: ClassVar[tuple[str, ...]] = (*TASKS, "queries")
     queries: Path | None = option(None, help=_TEXTS, metavar="FILE")

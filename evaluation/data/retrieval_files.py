@@ -5,10 +5,14 @@
     relevant             TREC's qrels: query, an unused column, document, grade;
                          or BEIR's: query, document, grade, and its header
 
-each plain or compressed with gzip. A grade above 0 is relevant.
+each plain or compressed with gzip. A grade above 0 is relevant. As in trec_eval, judgements of
+unknown queries do not count, and a relevant document that is not among the documents is one that
+nobody finds.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +22,11 @@ from common.errors import InputError
 from common.text_files import Source, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
+MOST = 1000
+"""Of a grade, and of a negative one: the library takes others for other numbers, or ends."""
 
+UNKNOWN_QUERY, UNKNOWN_DOCUMENT = "judgements_of_unknown_queries", "unknown_relevant_documents"
+REPEATED = "repeated_judgements"
 Relevant = dict[str, dict[str, int]]
 """Grades by query, then by document."""
 
@@ -39,10 +47,9 @@ class RetrievalData:
     queries: dict[str, str]
     documents: dict[str, str]
     relevant: Relevant
-    queries_left_out: int = 0
-    """Queries without a relevant document: no ranking of theirs is better than another."""
-    documents_without_text: int = 0
-    """They are never found."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Queries without a relevant document, which are left out: no ranking of theirs is better than
+    another; documents without text, which are never found; and judgements of unknown ids."""
 
 
 class _Row(msgspec.Struct):
@@ -68,10 +75,15 @@ def read(source: Source) -> RetrievalData:
     queries, documents = _texts(files.queries), _texts(files.documents)
     if blank := next((key for key, text in queries.items() if not text), None):
         raise InputError(f"{files.queries}: the query {blank!r} has no text")
-    relevant = _relevant(files.relevant, queries, documents)
+    relevant, counts = _relevant(files.relevant, queries, documents)
     relevant = {key: grades for key, grades in relevant.items() if max(grades.values()) > 0}
-    if not relevant:
-        raise InputError(f"{files.relevant}: no query has a relevant document (a grade above 0)")
+    known = (grades[key] for grades in relevant.values() for key in grades.keys() & documents)
+    if max(known, default=0) <= 0:
+        counted = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        raise InputError(
+            f"{files.relevant}: no query has a relevant document (a grade above 0) that is there"
+            + (f"; {counted}".replace("_", " ") if counted else "")
+        )
     with_text = {key: text for key, text in documents.items() if text}
     if not with_text:
         raise InputError(f"{files.documents}: no document has text")
@@ -80,8 +92,11 @@ def read(source: Source) -> RetrievalData:
         queries={key: queries[key] for key in relevant},
         documents=with_text,
         relevant=relevant,
-        queries_left_out=len(queries) - len(relevant),
-        documents_without_text=len(documents) - len(with_text),
+        counts={
+            "queries_left_out": len(queries) - len(relevant),
+            "documents_without_text": len(documents) - len(with_text),
+            **{name: counts[name] for name in (UNKNOWN_QUERY, UNKNOWN_DOCUMENT, REPEATED)},
+        },
     )
 
 
@@ -112,23 +127,39 @@ def _of_json(line: str) -> tuple[str, str]:
     return str(key), f"{row.title or ''} {row.text}"
 
 
-def _relevant(path: Path, queries: dict[str, str], documents: dict[str, str]) -> Relevant:
-    """Read grades, all of them of known queries and documents."""
+def _relevant(
+    path: Path, queries: dict[str, str], documents: dict[str, str]
+) -> tuple[Relevant, Counter]:
+    """Read the grades of known queries, and count what is unknown or repeated."""
     found: Relevant = {}
+    counts: Counter[str] = Counter()
 
     def judge(line: str) -> None:
-        fields = line.split()
-        if fields == _BEIR_HEADER:
+        fields = line.split("\t") if "\t" in line else line.split()
+        if [name.strip().lower() for name in fields] == _BEIR_HEADER:
             return
         if len(fields) not in (3, 4):
             raise ValueError(f"{len(fields)} columns; accepted: 3 or 4")
-        query, document, grade = fields[0], fields[-2], fields[-1]
-        if query not in queries or document not in documents:
-            raise ValueError(f"the query {query!r} or the document {document!r} is unknown")
-        if document in found.setdefault(query, {}):
-            raise ValueError(f"the document {document!r} occurs twice for {query!r}")
-        found[query][document] = int(grade)
+        query, document, grade = fields[0].strip(), fields[-2].strip(), _grade(fields[-1])
+        if query not in queries:
+            counts[UNKNOWN_QUERY] += 1
+            return
+        if document not in found.setdefault(query, {}):
+            found[query][document] = grade
+            counts[UNKNOWN_DOCUMENT] += document not in documents and grade > 0
+        elif found[query][document] == grade:
+            counts[REPEATED] += 1
+        else:
+            both = f"{found[query][document]} and {grade}"
+            raise ValueError(f"the document {document!r} has the grades {both} for {query!r}")
 
     for _ in parse_lines(path, judge):
         pass
-    return found
+    return found, counts
+
+
+def _grade(text: str) -> int:
+    grade = float(text)
+    if not (grade.is_integer() and abs(grade) <= MOST):
+        raise ValueError(f"the grade is {text!r}; accepted: a whole number from -{MOST} to {MOST}")
+    return int(grade)

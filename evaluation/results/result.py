@@ -13,6 +13,8 @@ TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
 RETRIEVAL = "retrieval"
 """Retrieval on the user's own data: three files."""
+IGNORE_IDENTICAL_IDS = "ignore_identical_ids"
+"""The setting of retrieval without documents that have a query's id."""
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
@@ -105,7 +107,7 @@ DECLARED = {
     "snli": Task("pairs", ("premise", "hypothesis", "gold"), "gold"),
     "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes", "escape")),
     "cqa": Task("queries", ("query_id", "candidate_id", "relevant")),
-    RETRIEVAL: Task("queries", ("query_id",)),
+    RETRIEVAL: Task("queries", ("query_id",), settings=(IGNORE_IDENTICAL_IDS,)),
 }
 OTHERS = ("contamination", "mistakes", "sts_regression")
 """Tasks whose results stand in reports alone."""

@@ -105,8 +105,9 @@ class Store:
         data = provenance(asked.source, asked.learned_from)
         wanted = hashes(data, asked.module) | {"seed": self.seed, **asked.settings}
         there = hashes(result.data, result.module) | dict(result.settings)
-        # A setting by which a file is read counts too where it is not asked for.
-        for name in [*wanted, *(name for name in DECLARED["sts"].settings if name in there)]:
+        # A setting on which the items depend counts too where it is not asked for.
+        declared = DECLARED[result.task].settings if result.task in DECLARED else ()
+        for name in [*wanted, *(name for name in declared if name in there)]:
             if there.get(name) != wanted.get(name):
                 raise InputError(
                     f"{path}: already there, of {name} {there.get(name)}, not "

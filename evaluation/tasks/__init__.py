@@ -43,7 +43,7 @@ def evaluate(
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
       **settings: of the task: `candidates` of response_ranking; `columns` of sts, see
-        `common.sts.Columns`.
+        `common.sts.Columns`; `ignore_identical_ids` of retrieval.
 
     Raises:
       InputError: if there is no such task, or the data or the encoder cannot be used.

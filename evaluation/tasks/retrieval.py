@@ -15,11 +15,16 @@ from ir_measures import RR, R, nDCG
 from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
-from evaluation.data.retrieval_files import Relevant, RetrievalData, RetrievalFiles
+from evaluation.data.retrieval_files import (
+    UNKNOWN_DOCUMENT,
+    Relevant,
+    RetrievalData,
+    RetrievalFiles,
+)
 from evaluation.encoders.words import Bm25
 from evaluation.metrics import similarity
 from evaluation.results import measure
-from evaluation.results.result import Result
+from evaluation.results.result import IGNORE_IDENTICAL_IDS, Result
 from evaluation.results.store import Evaluation
 
 MEASURES = {
@@ -42,32 +47,39 @@ Rankings = dict[str, list[str]]
 """Ids of documents, best first, by the query's id."""
 
 
-def evaluations(files: RetrievalFiles, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of the data set."""
+def evaluations(
+    files: RetrievalFiles, load: Callable, *, seed: int = 0, ignore_identical_ids: bool = False
+) -> list[Evaluation]:
+    """Return the evaluation of the data set; with or without documents that have a query's id."""
     (source,) = retrieval_files.find(files)
     data = retrieval_files.read(source)
     encoder = load([data.documents.values(), data.queries.values()])
-    compute = partial(evaluate, encoder, data)
-    return [Evaluation(source=source, compute=compute, module=encoder.provenance())]
+    compute = partial(evaluate, encoder, data, ignore_identical_ids=ignore_identical_ids)
+    # As where there was no such setting: results without it are still there.
+    settings = {IGNORE_IDENTICAL_IDS: True} if ignore_identical_ids else {}
+    module = encoder.provenance()
+    return [Evaluation(source=source, compute=compute, module=module, settings=settings)]
 
 
-def evaluate(encoder, data: RetrievalData) -> Result:
-    """Rank all documents for each query, by the encoder and by BM25."""
+def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False) -> Result:
+    """Rank all documents for each query, by the encoder and by BM25.
+
+    With `ignore_identical_ids`, as BEIR has it, the document with a query's id is not among its
+    own: in ArguAna each query is a document too.
+    """
     queries, documents = list(data.queries.values()), list(data.documents.values())
-    rankings = best(normalize(encoder.encode(queries)), normalize(encoder.encode(documents)), data)
+    rank = partial(best, data=data, ignore_identical_ids=ignore_identical_ids)
+    rankings = rank(normalize(encoder.encode(queries)), normalize(encoder.encode(documents)))
     bm25 = Bm25().fit(documents)
     words = bm25.encode_inputs(queries), bm25.encode_responses(documents)
-    by_words = best(*words, data, above=0.0)
+    by_words = rank(*words, above=0.0)
     scored, beside = (metrics_of(one, data.relevant) for one in (rankings, by_words))
     result = Result(
         task="retrieval",
         name=data.name,
         n=len(data.queries),
-        counts={
-            "documents": len(data.documents),
-            "queries_left_out": data.queries_left_out,
-            "documents_without_text": data.documents_without_text,
-        },
+        counts={"documents": len(data.documents), **data.counts},
+        notes=_notes(data, ignore_identical_ids=ignore_identical_ids),
         items=[
             {
                 "query_id": query,
@@ -81,7 +93,31 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     return measure.measured(result, tuple(MEASURES))
 
 
-def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> Rankings:
+def _notes(data: RetrievalData, *, ignore_identical_ids: bool) -> list[str]:
+    """Return what the judgements and the ids have that changes scores."""
+    notes = []
+    if unknown := data.counts.get(UNKNOWN_DOCUMENT):
+        notes.append(
+            f"{unknown:,} judgements name relevant documents that are not there: they count as not "
+            "found."
+        )
+    same = sum(data.documents.get(key, "").endswith(text) for key, text in data.queries.items())
+    if same and not ignore_identical_ids:
+        notes.append(
+            f"{same:,} queries are documents too, with the same ids, and find themselves; with "
+            "--ignore_identical_ids they do not."
+        )
+    return notes
+
+
+def best(
+    queries,
+    documents,
+    data: RetrievalData,
+    *,
+    above: float = -np.inf,
+    ignore_identical_ids: bool = False,
+) -> Rankings:
     """Return the ids of the `DEEPEST` best documents of each query, best first.
 
     Takes vectors, float [queries, dim] and [documents, dim], in the order of the data. A document's
@@ -90,12 +126,14 @@ def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> 
     """
     ids, names, top = list(data.documents), list(data.queries), DEEPEST
     of_documents, of_queries = _hashes(ids), _hashes(names)
+    row_of = {key: row for row, key in enumerate(ids)} if ignore_identical_ids else {}
     rankings: Rankings = {}
     size = max(1, CELLS // len(ids))
     for start in range(0, len(names), size):
         block = similarity.products(queries[start : start + size], documents)
         for number, scores in enumerate(block, start=start):
             rows = np.flatnonzero(scores > above)
+            rows = rows[rows != row_of.get(names[number], -1)]
             found = np.round(scores[rows], DECIMALS)
             if len(rows) > top:
                 kept = found >= np.partition(found, -top)[-top]

@@ -136,6 +136,11 @@ def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
         ["--columns", *columns, "--quotes", "none"],
     ):
         assert "already there" in fails("sts", "--data", pairs, *other, *common)
+    again = [*retrieval, *common, "--ignore_identical_ids"]
+    assert "ignore_identical_ids" in fails("retrieval", *again)
+    run("retrieval", *again, "--again")
+    assert stored(results / "retrieval-qrels.json")["settings"]["ignore_identical_ids"] is True
+    assert "ignore_identical_ids" in fails("retrieval", *retrieval, *common)
 
 
 def test_bad_data_are_found_before_the_module_is_loaded(write_text, tmp_path, fails):

@@ -32,7 +32,17 @@ def test_formats_of_trec_and_of_beir(read, relevant):
     assert data.queries == {"q1": "where is it", "q2": "how much"}
     assert data.documents == {"d1": "here", "2": "Price ten"}
     assert data.relevant == {"q1": {"d1": 1, "2": 0}, "q2": {"2": 3}}
-    assert (data.queries_left_out, data.documents_without_text) == (1, 1)
+    assert (data.counts["queries_left_out"], data.counts["documents_without_text"]) == (1, 1)
+
+
+def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
+    relevant = TREC + "q8 0 d1 1\nq9 0 d7 1\nq1 0 d7 2.0\nq1 0 d8 0\nq1 0 d1 1.0\nq2 0 2 3\n"
+    data = read(relevant=relevant)
+    # As in trec_eval, a relevant document that is not there counts as not found.
+    assert data.relevant == {"q1": {"d1": 1, "2": 0, "d7": 2, "d8": 0}, "q2": {"2": 3}}
+    counted = {"judgements_of_unknown_queries": 2, "unknown_relevant_documents": 1}
+    counted |= {"repeated_judgements": 2, "queries_left_out": 1, "documents_without_text": 0}
+    assert data.counts == counted
 
 
 @pytest.mark.parametrize(
@@ -47,10 +57,14 @@ def test_formats_of_trec_and_of_beir(read, relevant):
         ({"documents": '{"id": "a"}\n'}, "documents.jsonl.gz:1"),
         ({"documents": '{"id": "d1", "text": ""}\n{"id": 2, "text": ""}\n'}, "documents.jsonl.gz"),
         ({"relevant": "q1 d1 1 0 x\n"}, "test.qrels:1"),
-        ({"relevant": "q9 0 d1 1\n"}, "test.qrels:1: .*q9"),
-        ({"relevant": "q1 0 d9 1\n"}, "test.qrels:1: .*d9"),
+        ({"relevant": "q9 0 d1 1\n"}, "test.qrels: .*queries 1"),
+        ({"relevant": "q1 0 d9 1\n"}, "test.qrels: .*documents 1"),
         ({"relevant": "q1 0 d1 yes\n"}, "test.qrels:1: .*yes"),
-        ({"relevant": "q1 0 d1 1\nq1 0 d1 1\n"}, "test.qrels:2: .*d1"),
+        ({"relevant": "q1 0 d1 1\nq1 0 d1 2\n"}, "test.qrels:2: .*d1"),
+        ({"relevant": "q1 0 d1 0.5\n"}, r"test.qrels:1: .*0\.5"),
+        ({"relevant": "q1 0 d1 4294967297\n"}, "test.qrels:1: .*4294967297"),
+        ({"relevant": "q1 0 d1 99999999999999999999\n"}, "test.qrels:1: .*9{20}"),
+        ({"relevant": "q1 0 d1 inf\n"}, "test.qrels:1: .*inf"),
         ({"relevant": "q1 0 d1 0\n"}, "test.qrels"),
     ],
 )

@@ -79,6 +79,37 @@ def test_documents_of_equal_scores_are_in_an_order_that_no_file_sets(monkeypatch
     assert {len(line) for line in ranked("abcdefgh").values()} == {7}
 
 
+def test_relevant_documents_that_are_not_there_count_as_not_found(fake_encoder):
+    data = dataclasses.replace(
+        DATA,
+        queries={"q2": "blue"},
+        relevant={"q2": {"d4": 1, "d9": 1}},
+        counts={"unknown_relevant_documents": 1},
+    )
+    found = retrieval.evaluate(fake_encoder(VECTORS), data)
+    assert found.metrics["recall_at_10"] == 0.5
+    assert found.metrics["ndcg_at_10"] == pytest.approx(1 / (1 + 1 / math.log2(3)))
+    assert found.counts["unknown_relevant_documents"] == 1
+    assert found.notes
+
+
+def test_a_query_that_is_a_document_need_not_find_itself(fake_encoder):
+    data = RetrievalData(
+        "retrieval-test",
+        queries={"a": "red", "b": "blue"},
+        documents={"a": "red", "b": "blue", "c": "a house"},
+        relevant={"a": {"c": 1}, "b": {"c": 1}},
+    )
+    found = {
+        given: retrieval.evaluate(fake_encoder(VECTORS), data, ignore_identical_ids=given)
+        for given in (False, True)
+    }
+    assert found[False].items[0]["documents"] == ["a", "c", "b"]
+    assert found[True].items[0]["documents"] == ["c", "b"]
+    assert [found[given].metrics["mrr_at_10"] for given in found] == [0.5, 1.0]
+    assert (len(found[False].notes), len(found[True].notes)) == (1, 0)
+
+
 def test_bm25_stands_beside_it(result):
     # In half of the documents, "red" weighs nothing by Robertson's idf, so it finds none of them.
     beside = [item["baselines"]["bm25"] for item in result.items]

@@ -1,8 +1,15 @@
-"""SemEval Task 3, English, subtask B: question files (.xml) and gold files (.relevancy)."""
+"""SemEval Task 3, English, subtask B: question files (.xml) and gold files (.relevancy).
+
+The organisers' folders hold more: files of other subtasks, which are left out; the same questions
+once more with line breaks (`-with-multiline`); and test questions without labels (`-input`, the
+label `?`), whose labels are in a gold file.
+"""
 
 import gzip
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from common import text_files
@@ -11,8 +18,11 @@ from common.text_files import Source, parse_lines, unpacked_name
 
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
 """Both of the first are good questions (section 4.4)."""
+_UNKNOWN = "?"
 _GOLD = {"true": True, "false": False}
 _RELEVANCY = ".relevancy"
+_VARIANTS = ("-with-multiline", "-input")
+"""Ends of the names of files with the questions of another one, which is preferred."""
 
 
 @dataclass(frozen=True)
@@ -50,41 +60,67 @@ class QueryData:
 def find(path: Path) -> list[Source]:
     """Return the file itself, or every file of subtask B anywhere in the folder.
 
-    Where a question file and its .relevancy are both there, the one with text is taken.
+    A question file without labels has its gold file with it. A gold file of questions that have
+    text is no source of its own.
     """
+    if path.is_file() and not _has_text(path):
+        return [Source(_name(path), (path,))]
     if path.is_file():
-        return [source(path)]
-    found: dict[str, Path] = {}
-    for file in text_files.find(path, "**/*.xml", f"**/*.subtaskB{_RELEVANCY}"):
-        if "-subtaskA" in file.name:
+        files, gold = [path], text_files.find(path.parent, f"*.subtaskB{_RELEVANCY}")
+    else:
+        every = text_files.find(path, "**/*.xml")
+        files = _one_of_each(one for one in every if "subtaskA" not in str(one.relative_to(path)))
+        gold = _one_of_each(text_files.find(path, f"**/*.subtaskB{_RELEVANCY}"))
+    judged = {one: _labels(one) for one in gold}
+    found, with_text = [], set()
+    for file in files:
+        first = _first_candidate(file)
+        if first is None:
             continue
-        other = found.setdefault(source(file).name, file)
-        if other != file and _has_text(other) == _has_text(file):
-            raise InputError(f"{file}: the same data as {other}; keep one of them")
-        if _has_text(file):
-            found[source(file).name] = file
+        key, name = first.get("RELQ_ID"), _name(file)
+        labels = [one for one in gold if key in judged[one] or _name(one) == name]
+        with_text.update(labels)
+        is_labelled = first.get("RELQ_RELEVANCE2ORGQ") != _UNKNOWN
+        if not is_labelled and not labels:
+            raise InputError(f"{file}: its labels are {_UNKNOWN!r}; its .relevancy is needed too")
+        found.append(Source(name, (file,) if is_labelled else (file, labels[0])))
+    if path.is_dir():
+        found += [Source(_name(one), (one,)) for one in gold if one not in with_text]
     if not found:
-        raise InputError(f"{path}: no *.xml or *.subtaskB.relevancy here (plain or .gz)")
-    return [source(found[name]) for name in sorted(found)]
+        wanted = "*.xml or *.subtaskB.relevancy"
+        raise InputError(f"{path}: no {wanted} of subtask B here (plain or .gz)")
+    return sorted(found, key=lambda source: source.name)
+
+
+def _one_of_each(files: Iterable[Path]) -> list[Path]:
+    """Return one of the files of each name; copies and variants are left out."""
+    found: dict[str, Path] = {}
+    for file in sorted(files, key=lambda file: [end in file.name for end in reversed(_VARIANTS)]):
+        other = found.setdefault(_name(file), file)
+        same_kind = unpacked_name(file) == unpacked_name(other)
+        if same_kind and text_files.sha256([file]) != text_files.sha256([other]):
+            raise InputError(f"{file}: other data than {other}, of the same name; keep one of them")
+    return list(found.values())
 
 
 def _has_text(path: Path) -> bool:
     return not unpacked_name(path).endswith(_RELEVANCY)
 
 
-def source(path: Path) -> Source:
-    """Return the source of one file; a question file and its relevancy file have the same name."""
+def _name(path: Path) -> str:
+    """Return the name of a source; variants of a question file have the same name."""
     name = unpacked_name(path)
-    for suffix in (_RELEVANCY, ".subtaskB", ".xml"):
+    for suffix in (_RELEVANCY, ".subtaskB", ".xml", *_VARIANTS):
         name = name.removesuffix(suffix)
-    return Source(f"cqa-{name}", (path,))
+    return f"cqa-{name}"
 
 
 def read(source: Source) -> QueryData:
     """Read one file of queries, each with its related questions in the file's order."""
-    (path,) = source.files
+    path, *gold = source.files
     has_text = _has_text(path)
-    queries = _read_xml(path) if has_text else _read_relevancy(path)
+    labels = _labels(gold[0]) if gold else {}
+    queries = _read_xml(path, labels) if has_text else _read_relevancy(path)
     with reading(path):
         for query in queries:
             ids = {candidate.id for candidate in query.candidates}
@@ -97,26 +133,47 @@ def read(source: Source) -> QueryData:
     return QueryData(source.name, queries, has_text=has_text)
 
 
-def _read_xml(path: Path) -> list[Query]:
-    """Read a question file, .xml or .xml.gz.
+def _first_candidate(path: Path) -> Mapping[str, str] | None:
+    """Return the attributes of the first RelQuestion; None in a file of another subtask."""
+    with reading(path), _open(path) as file:
+        elements = (element for _, element in ElementTree.iterparse(file, events=["start"]))
+        next(elements, None)  # the root
+        top = next(elements, None)
+        if top is None or top.tag != "OrgQuestion":
+            return None
+        return next((element.attrib for element in elements if element.tag == "RelQuestion"), {})
+
+
+def _open(path: Path) -> Any:
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+
+
+def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
+    """Read a question file, .xml or .xml.gz; `labels` are of files without.
 
     `OrgQuestion` is repeated for each of its related questions: queries are grouped by
     ORGQ_ID. The text is subject and body; comments are left out, as in the paper.
     """
     queries: dict[str, Query] = {}
-    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with reading(path), _open(path) as file:
         for asked in ElementTree.parse(file).iter("OrgQuestion"):
-            query_id = _attribute(asked, "ORGQ_ID")
-            query = queries.setdefault(query_id, Query(query_id, _text(asked, "OrgQ")))
-            query.candidates.extend(map(_candidate, asked.iter("RelQuestion")))
+            query_id, text = _attribute(asked, "ORGQ_ID"), _text(asked, "OrgQ")
+            query = queries.setdefault(query_id, Query(query_id, text))
+            if query.text != text:
+                raise ValueError(f"question {query_id!r} has the texts {query.text!r} and {text!r}")
+            query.candidates.extend(_candidate(one, labels) for one in asked.iter("RelQuestion"))
     return list(queries.values())
 
 
-def _candidate(related: ElementTree.Element) -> Candidate:
+def _candidate(related: ElementTree.Element, labels: Mapping[str, bool]) -> Candidate:
     """Make a candidate of a RelQuestion; engine rank 1 scores 1, rank 2 1/2."""
+    key = _attribute(related, "RELQ_ID")
+    label = _attribute(related, "RELQ_RELEVANCE2ORGQ")
+    if label == _UNKNOWN and labels and key not in labels:
+        raise ValueError(f"the related question {key!r} has no label in the .relevancy")
     return Candidate(
-        _attribute(related, "RELQ_ID"),
-        relevant=_label(_attribute(related, "RELQ_RELEVANCE2ORGQ"), LABELS),
+        key,
+        relevant=labels[key] if label == _UNKNOWN and labels else _label(label, LABELS),
         engine_score=1.0 / int(_attribute(related, "RELQ_RANKING_ORDER")),
         text=_text(related, "RelQ"),
     )
@@ -146,6 +203,11 @@ def _read_relevancy(path: Path) -> list[Query]:
     for _ in parse_lines(path, add):
         pass
     return list(queries.values())
+
+
+def _labels(path: Path) -> dict[str, bool]:
+    """Read the labels of a gold file by the candidate's id."""
+    return {one.id: one.relevant for query in _read_relevancy(path) for one in query.candidates}
 
 
 def _label(value: str, accepted: dict[str, bool]) -> bool:

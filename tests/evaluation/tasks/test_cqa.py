@@ -79,9 +79,56 @@ def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path
     write_text("docs/readme.txt", "nothing")
     found = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
     assert found == {"cqa-dev": "dev.xml.gz", "cqa-test": "test.xml.subtaskB.relevancy"}
-    xml_file("copy/dev.xml", ROWS)
+    xml_file("copy/dev.xml.gz", ROWS)
+    assert len(cqa_files.find(tmp_path)) == 2
+    xml_file("copy/dev.xml.gz", ROWS[:2])
     with pytest.raises(InputError, match=r"dev\.xml"):
         cqa_files.find(tmp_path)
+
+
+SUBTASK_A = '<xml><Thread><RelQuestion RELQ_ID="Q9" RELQ_RELEVANCE2ORGQ="N/A"/></Thread></xml>'
+
+
+def test_folders_as_they_are_distributed(xml_file, write_text, tmp_path):
+    more = "v3.2/train-more-for-subtaskA-from-2015/SemEval2015-dev-reformatted.xml"
+    xml_file("v3.2/train/train-part1-with-multiline.xml", ROWS)
+    xml_file("v3.2/train/train-part1.xml", ROWS)
+    xml_file("v3.2/train/train-part2-with-multiline.xml", ROWS)
+    xml_file("scorer/dev.xml", ROWS)
+    xml_file("v3.2/dev/dev.xml", ROWS)
+    xml_file(more, ROWS)
+    write_text("v3.2/2015.xml", SUBTASK_A)
+    names = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
+    assert names == {
+        "cqa-dev": "dev.xml",
+        "cqa-train-part1": "train-part1.xml",
+        "cqa-train-part2": "train-part2-with-multiline.xml",
+    }
+    with pytest.raises(InputError, match=r"2015\.xml"):
+        cqa_files.find(tmp_path / "v3.2/2015.xml")
+
+
+def test_labels_of_test_questions_come_from_their_gold_file(xml_file, write_text, tmp_path):
+    unlabelled = [(*row[:5], "?", row[6]) for row in ROWS]
+    path = xml_file("English-test-input.xml", unlabelled)
+    with pytest.raises(InputError, match=r"English-test-input\.xml"):
+        cqa_files.find(tmp_path)
+    rows = [f"{row[0]}\t{row[3]}\t{row[4]}\t1\t{row[5] != 'Irrelevant'}\n".lower() for row in ROWS]
+    gold = "".join(rows).replace("q", "Q").replace("_r", "_R")
+    write_text("CQA-QL-test.xml.subtaskB.relevancy", gold)
+    assert [source.name for source in cqa_files.find(tmp_path)] == ["cqa-English-test"]
+    data = [read(path), read(tmp_path)]
+    labelled = read(xml_file("labelled/test.xml", ROWS))
+    assert data[0].queries == data[1].queries == labelled.queries
+    write_text("CQA-QL-test.xml.subtaskB.relevancy", rows[0].replace("q", "Q").replace("_r", "_R"))
+    with pytest.raises(InputError, match="Q1_R5"):
+        read(path)
+
+
+def test_one_question_has_one_text(xml_file):
+    path = xml_file("dev.xml", [*ROWS, ("Q2", "running", "", "Q2_R9", 9, "Relevant", "walking")])
+    with pytest.raises(InputError, match=r"dev\.xml: .*Q2.*swimming.*running"):
+        read(path)
 
 
 BROKEN = [

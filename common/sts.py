@@ -6,23 +6,40 @@
     SICK*.txt                         SICK, with its header; scores from 1 to 5
 
 each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any .csv or
-.tsv file with a header is read, with scores on any scale. A pair without a score, which SemEval has
-since 2015, was not judged: it is left out and counted.
+.tsv file with a header, JSON lines or Parquet is read, with scores on any scale; without, those are
+whose columns have the names of `NAMED`. A pair without a score, which SemEval has since 2015, was
+not judged: it is left out and counted, and so is one without a text in such columns.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from common.errors import InputError
 from common.tables.delimited import Dialect
-from common.text_files import Source, find, parse_lines, parse_rows, unpacked_name
+from common.text_files import (
+    Source,
+    find,
+    parse_lines,
+    parse_rows,
+    split_of,
+    stem_of,
+    tables,
+    unpacked_name,
+)
 
 SCORED = ("sts-dev.csv", "sts-test.csv")
 """What is scored of the STS Benchmark's folder."""
 TRAIN = "sts-train.csv"
 _INPUT, _GOLD = ".input.", ".gs."
+NAMED = {
+    "sentence1": ["sentence1", "sentence_A"],
+    "sentence2": ["sentence2", "sentence_B"],
+    "score": ["score", "similarity_score", "relatedness_score", "label"],
+}
+"""Names of columns that data sets of similarity have on Hugging Face, with scores to 1 or to 5."""
 
 
 class Pair(NamedTuple):
@@ -41,6 +58,7 @@ class SimilarityData(NamedTuple):
     name: str
     pairs: list[Pair]
     unjudged: int = 0
+    without_text: int = 0
     sets: bool = False
     """Whether its genres are data sets of their own."""
 
@@ -50,7 +68,7 @@ class SimilarityData(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a CSV or TSV file with a header."""
+    """The columns of a table."""
 
     sentence1: str
     sentence2: str
@@ -65,14 +83,12 @@ class Columns(NamedTuple):
         return Dialect(quotes=self.quotes, escape=self.escape)
 
 
-_SICK = Columns("sentence_A", "sentence_B", "relatedness_score")
-
-
 def sources(path: Path) -> list[Source]:
     """What a folder holds to score, or a file.
 
     A folder with the benchmark's files gives dev and test; one of a SemEval year gives one
-    source of all its data sets; each file of SICK is a source.
+    source of all its data sets; each file of SICK is a source, and so is each other table that is
+    not to train on.
     """
     if path.is_file():
         return [_of_file(path)]
@@ -81,8 +97,12 @@ def sources(path: Path) -> list[Source]:
     year = [file for each in find(path, f"*{_INPUT}*.txt") for file in (each, _gold_of(each))]
     if year := year or find(path, "*.tsv"):
         return [Source(f"sts-{path.resolve().name}", tuple(year))]
+    named = tables(path, "*.parquet", "*.jsonl", "*.csv").items()
+    if found := [Source(f"sts-{name}", of) for name, of in named if split_of(name) != "train"]:
+        return found
     raise InputError(
-        f"{path}: no {', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv or SICK*.txt here (plain or .gz)"
+        f"{path}: no {', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv, SICK*.txt, *.parquet, *.jsonl or "
+        "*.csv here (plain or .gz)"
     )
 
 
@@ -97,7 +117,7 @@ def train_source(path: Path) -> Source:
 def _of_file(path: Path) -> Source:
     name = unpacked_name(path)
     files = (path, _gold_of(path)) if _INPUT in name and name.endswith(".txt") else (path,)
-    return Source(f"sts-{name.rsplit('.', 1)[0].removeprefix('sts-')}", files)
+    return Source(f"sts-{stem_of(path).removeprefix('sts-')}", files)
 
 
 def _gold_of(path: Path) -> Path:
@@ -112,26 +132,30 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
     """The pairs of a source; with `columns`, of one CSV or TSV file with a header."""
     files = [path for path in source.files if columns or _GOLD not in path.name]
     rows = [row for path in files for row in _read(path, columns)]
-    pairs = [row for row in rows if row]
-    unjudged = len(rows) - len(pairs)
+    judged = [row for row in rows if row]
+    pairs = [row for row in judged if row.sentence1.strip() and row.sentence2.strip()]
+    unjudged, without_text = len(rows) - len(judged), len(judged) - len(pairs)
     if len({pair.gold for pair in pairs}) < 2:
         raise InputError(
-            f"{files[0]}: {len(pairs)} pairs with a score and {unjudged} without; a correlation "
-            "needs two different scores"
+            f"{files[0]}: {len(pairs)} pairs with a score, {unjudged} without and {without_text} "
+            "without a text; a correlation needs two different scores"
         )
     sets = len(files) > 1 and len({pair.genre for pair in pairs}) > 1
-    return SimilarityData(source.name, pairs, unjudged, sets)
+    return SimilarityData(source.name, pairs, unjudged, without_text, sets)
 
 
 def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     name = unpacked_name(path)
     genre = name.rsplit(".", 1)[0].split(_INPUT)[-1].removesuffix(".test")
     if columns:
-        return _rows(path, columns)
+        named = {name: [getattr(columns, name)] for name in NAMED}
+        return parse_rows(path, _of_row, columns=named, dialect=columns.dialect)
     if _INPUT in name:
         return _semeval(path, _gold_of(path), genre)
     if name.endswith(".txt"):
-        return _rows(path, _SICK)
+        return parse_rows(path, _of_sick, columns=NAMED)
+    if not name.endswith((".csv", ".tsv")) or _has_names(path):
+        return parse_rows(path, _of_row, columns=NAMED)
     is_set = name.endswith(".tsv")
     # 503 of the benchmark's official rows have two columns about their licence.
     widths, at = ((3,), 0) if is_set else ((7, 9), 4)
@@ -147,16 +171,26 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     return parse_lines(path, pair)
 
 
-def _rows(path: Path, columns: Columns) -> Iterator[Pair | None]:
-    """The pairs of rows under a header; of SICK with their set, else with scores on any scale."""
-    is_sick = columns is _SICK
+def _has_names(path: Path) -> bool:
+    """Whether a file has a header with the names of `NAMED`."""
+    first = next(parse_lines(path, str), "").lower()
+    words = re.split(r"\W+", first)
+    return all(any(name in words for name in names) for names in NAMED.values())
 
-    def pair(row: dict[str, str]) -> Pair | None:
-        left, right, score = (row[name] for name in columns[:3])
-        genre = row.get("SemEval_set", "SICK") if is_sick else ""
-        return _pair(genre, left, right, _score(score, on_any_scale=not is_sick))
 
-    return parse_rows(path, pair, columns=columns[:3], dialect=columns.dialect)
+def _of_row(row: dict[str, Any]) -> Pair | None:
+    """The pair of a row, with a score on any scale."""
+    score = _score(row["score"], on_any_scale=True)
+    texts = [row[name] for name in ("sentence1", "sentence2")]
+    for text in texts:
+        if not isinstance(text, str):
+            raise ValueError(f"a sentence is {text!r}; accepted: text")
+    return None if score is None else Pair("", score, *texts)
+
+
+def _of_sick(row: dict[str, str]) -> Pair | None:
+    genre = row.get("SemEval_set", "SICK")
+    return _pair(genre, row["sentence1"], row["sentence2"], _score(row["score"]))
 
 
 def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
@@ -183,9 +217,9 @@ def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pa
     return Pair(genre, score, sentence1, sentence2)
 
 
-def _score(text: str, *, on_any_scale: bool = False) -> float | None:
-    """A score; None where there is none."""
-    if not text.strip():
+def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
+    """A score, a number or its text; None where there is none."""
+    if isinstance(text, str) and not text.strip():
         return None
     score = float(text)
     if not (math.isfinite(score) if on_any_scale else 0.0 <= score <= 5.0):

@@ -1,16 +1,19 @@
-"""Text files, plain or .gz: what is parsed from each line, or from each row under a header."""
+"""Files of texts, plain or .gz: what is parsed from each line, or from each row of a table."""
 
 import gzip
 import hashlib
 import logging
+import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
-from typing import TypeVar
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
+
+import msgspec
 
 from common.errors import InputError, message_of
 from common.tables.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
@@ -19,6 +22,9 @@ T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 """Of parsers, of text that is not UTF-8, and of damaged gzip files."""
+_SPLITS = {name: name for name in ("train", "dev", "test")}
+_SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
+JSON_LINES, PARQUET = (".jsonl", ".ndjson"), ".parquet"
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,25 @@ def find(folder: Path, *patterns: str) -> list[Path]:
     return sorted(found)
 
 
+def tables(folder: Path, *patterns: str) -> dict[str, tuple[Path, ...]]:
+    """The files of a folder that match, by their names without endings; shards are one table."""
+    found: dict[str, tuple[Path, ...]] = {}
+    for path in find(folder, *patterns):
+        found[stem_of(path)] = (*found.get(stem_of(path), ()), path)
+    return found
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without endings, and without the numbers of a shard."""
+    return re.sub(r"-\d+-of-\d+$", "", unpacked_name(path).rsplit(".", 1)[0])
+
+
+def split_of(stem: str) -> str:
+    """The split that the last word of a name that is one names; empty if none does."""
+    found = [_SPLITS[word] for word in re.split(r"[\W_]+", stem.lower()) if word in _SPLITS]
+    return found[-1] if found else ""
+
+
 @contextmanager
 def _lines(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file; an error inside becomes an InputError that names the last one read."""
@@ -91,40 +116,94 @@ def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -
 
 def parse_rows(
     path: Path,
-    parse: Callable[[dict[str, str]], T],
+    parse: Callable[[dict[str, Any]], T],
     *,
-    columns: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
     dialect: Dialect = Dialect(),  # noqa: B008
 ) -> Iterator[T]:
-    """Yields what `parse` makes of the fields of each row by their names in the header.
+    """Yields what `parse` makes of the fields of each row.
 
     Args:
-      path: the file, separated by commas if it is a .csv, else by tabs.
-      parse: gets the fields of a row, the columns by these names; blank lines are no rows.
-      columns: names that the header must have once.
+      path: JSON lines (.jsonl, .ndjson), Parquet (.parquet), or a file with a header, separated by
+        commas if it is a .csv, else by tabs.
+      parse: gets the fields of a row, the columns by these names; null and NaN are empty texts.
+        Blank lines are no rows.
+      columns: what each may be called in a file; one of these names is there.
       dialect: what quotes are.
 
     Raises:
-      InputError: if the header lacks a column, a row cannot be read, or `parse` raises a
-        ValueError; names the line.
+      InputError: if a column is missing, a row cannot be read, or `parse` raises a ValueError;
+        names the line, or the row of a Parquet file.
     """
+    kind = PurePath(unpacked_name(path)).suffix
+
+    def chosen(row: Mapping[str, Any]) -> T:
+        names = list(row)
+        fields = {name: row[names[_position(names, given)]] for name, given in columns.items()}
+        for name, value in fields.items():
+            if value is None or value != value:  # null, or NaN, which pandas writes for it
+                fields[name] = ""
+            elif isinstance(value, bool | list | dict):
+                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
+        return parse(fields)
+
+    if kind in JSON_LINES:
+        decode = msgspec.json.Decoder(dict[str, Any]).decode
+        return parse_lines(path, lambda line: chosen(decode(line)))
+    if kind == PARQUET:
+        return _parse_parquet(path, chosen, columns.values())
+    return _parse_delimited(path, parse, columns, dialect_of(path, dialect))
+
+
+def _position(names: Sequence[str], given: Sequence[str]) -> int:
+    """The position of a column that may have one of several names."""
+    found = [name for name in given if name in names]
+    if len(found) > 1:
+        raise ValueError(f"columns {' and '.join(map(repr, found))}; accepted: one of them")
+    return position_of(found[0] if found else given[0], names)
+
+
+def _parse_parquet(
+    path: Path, parse: Callable[[Mapping[str, Any]], T], columns: Iterable[Sequence[str]]
+) -> Iterator[T]:
+    import pyarrow.parquet  # few files need it
+
+    number = 1
+    try:
+        with pyarrow.parquet.ParquetFile(path) as table:
+            names = table.schema_arrow.names
+            wanted = [names[_position(names, given)] for given in columns]
+            batches = table.iter_batches(columns=wanted)
+            for row in chain.from_iterable(batch.to_pylist() for batch in batches):
+                yield parse(row)
+                number += 1
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+
+
+def _parse_delimited(
+    path: Path,
+    parse: Callable[[dict[str, Any]], T],
+    columns: Mapping[str, Sequence[str]],
+    dialect: Dialect,
+) -> Iterator[T]:
     number = 1
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            table = rows(_lines_of(file), dialect_of(path, dialect))
+            table = rows(_lines_of(file), dialect)
             header = next(table, Row(1, []))
-            names = list(header.fields)
-            for name in () if header.fault else columns:
-                position = position_of(name, names)
-                if names[position] != name:
-                    _LOG.warning("%s: the column %r is read as %r", path, names[position], name)
-                    names[position] = name
+            names = header.fields
+            places = {} if header.fault else {c: _position(names, of) for c, of in columns.items()}
+            for name, place in places.items():
+                if names[place] not in columns[name]:
+                    _LOG.warning("%s: the column %r is read as %r", path, names[place], name)
             for row in chain([header], table):
                 number = row.number
                 if row.fault:
                     raise ValueError(row.fault)
                 if row is not header:
-                    yield parse(dict(zip(names, row.fields, strict=True)))
+                    fields = dict(zip(names, row.fields, strict=True))
+                    yield parse(fields | {c: row.fields[place] for c, place in places.items()})
     except UnclosedQuoteError as error:
         raise InputError(f"{path}:{error.line}: {error}") from error
     except _ERRORS as error:

@@ -86,7 +86,7 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             splits = snli_files.find(path)
             if len(splits) > 1:
                 splits.pop("train", None)
-            found = [(source, snli_files.read(source)) for source in splits.values()]
+            found = [(one, snli_files.read(one)) for of in splits.values() for one in of]
         case "cqa":
             every = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
             found = [(source, data) for source, data in every if data.has_text]

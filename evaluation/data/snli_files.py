@@ -1,28 +1,40 @@
-"""SNLI's own files: premise, hypothesis and the label of the majority of annotators."""
+"""SNLI, MultiNLI and other NLI data: premise, hypothesis and the label of most annotators.
+
+JSON lines, TSV (.tsv, or .txt as SNLI has it) or Parquet, with the columns of SNLI or those of
+Hugging Face, whose labels are numbers: -1 is none, and 0 to 2 are `LABELS`.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any
 
 import msgspec
 
 from common import text_files
 from common.errors import InputError
-from common.text_files import Source, parse_lines, unpacked_name
+from common.text_files import Source, parse_rows, split_of, stem_of
 
-Label = Literal["entailment", "neutral", "contradiction"]
-LABELS: tuple[str, ...] = get_args(Label)
+LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the probabilities that `classify_nli` gives."""
-SPLITS = ("train", "dev", "test")
 _NO_LABEL = "-"
+_MEANT = {name: name for name in (*LABELS, _NO_LABEL)}
+_MEANT |= {key(i): name for i, name in enumerate(LABELS) for key in (int, str)}
+_MEANT |= dict.fromkeys((-1, "-1", ""), _NO_LABEL)
+_COLUMNS = {
+    "premise": ["sentence1", "premise"],
+    "hypothesis": ["sentence2", "hypothesis"],
+    "label": ["gold_label", "label"],
+}
+_FORMS = ("*.jsonl", "*.parquet", "*.tsv", "*.txt")
+"""Of a data set in several, the first is read."""
 
 
 class Pair(msgspec.Struct, frozen=True):
     """A premise, a hypothesis and the label of the two."""
 
-    premise: str = msgspec.field(name="sentence1")
-    hypothesis: str = msgspec.field(name="sentence2")
-    gold: Literal[Label, "-"] = msgspec.field(name="gold_label")
+    premise: str
+    hypothesis: str
+    gold: str
 
 
 @dataclass(frozen=True)
@@ -38,38 +50,51 @@ class NliData:
         return [(pair.premise, pair.hypothesis) for pair in self.pairs]
 
 
-def find(path: Path) -> dict[str, Source]:
-    """Return the splits of a folder, by name, or a file alone under its own split's name.
+def find(path: Path) -> dict[str, list[Source]]:
+    """Return the sets of each split of a folder, or a file alone under its own split's name.
 
     Raises:
-      InputError: if the folder has neither dev nor test, or a split twice.
+      InputError: if the folder has neither dev nor test, or two sets of one name.
     """
-    found: dict[str, Source] = {}
-    for file in [path] if path.is_file() else text_files.find(path, "*.jsonl"):
-        stem = unpacked_name(file).rsplit(".", 1)[0]
-        split = next((split for split in SPLITS if split in stem), stem)
-        if split in found:
-            raise InputError(f"{file}: the split {split} again, after {found[split].files[0]}")
-        if file == path or split in SPLITS:
-            found[split] = Source(f"snli-{split}", (file,))
-    if not path.is_file() and not {"dev", "test"} & found.keys():
-        raise InputError(f"{path}: no *dev*.jsonl or *test*.jsonl here (plain or .gz)")
+    if path.is_file():
+        return {split_of(stem_of(path)) or path.name: [_source(stem_of(path), (path,))]}
+    stems: dict[str, tuple[Path, ...]] = {}
+    for form in _FORMS:
+        stems = text_files.tables(path, form) | stems
+    found: dict[str, list[Source]] = {}
+    for stem in sorted(filter(split_of, stems)):
+        source, others = _source(stem, stems[stem]), found.setdefault(split_of(stem), [])
+        if other := next((other for other in others if other.name == source.name), None):
+            raise InputError(f"{source.files[0]}: {source.name} again, after {other.files[0]}")
+        others.append(source)
+    if not {"dev", "test"} & found.keys():
+        raise InputError(f"{path}: no dev or test file here ({', '.join(_FORMS)}, plain or .gz)")
     return found
 
 
-def read(source: Source) -> NliData:
-    """Read one file, .jsonl or .jsonl.gz; pairs labelled "-" are counted only."""
-    (path,) = source.files
-    decoder = msgspec.json.Decoder(Pair)
+def _source(stem: str, files: tuple[Path, ...]) -> Source:
+    """Return SNLI's own as `snli-dev`, another under its file's name."""
+    name = stem.removeprefix("snli_1.0_")
+    return Source(f"snli-{split_of(name) if name.isalpha() and split_of(name) else name}", files)
 
-    def parse(line: str) -> Pair:
-        pair = decoder.decode(line)
-        if pair.gold != _NO_LABEL and not (pair.premise.strip() and pair.hypothesis.strip()):
-            raise ValueError(f"{pair}; both sentences need text")
-        return pair
 
-    rows = list(parse_lines(path, parse))
+def read(*sources: Source) -> NliData:
+    """Read files as one set; pairs without a label (`-`, -1) are counted only."""
+    files = [path for source in sources for path in source.files]
+    rows = [row for path in files for row in parse_rows(path, _pair, columns=_COLUMNS)]
     pairs = [pair for pair in rows if pair.gold != _NO_LABEL]
     if not pairs:
-        raise InputError(f"{path}: no labelled pairs")
-    return NliData(source.name, pairs, without_label=len(rows) - len(pairs))
+        raise InputError(f"{files[0]}: no labelled pairs")
+    name = ", ".join(source.name for source in sources)
+    return NliData(name, pairs, without_label=len(rows) - len(pairs))
+
+
+def _pair(row: dict[str, Any]) -> Pair:
+    gold = _MEANT.get(row["label"])
+    if gold is None:
+        accepted = f"{', '.join((*LABELS, _NO_LABEL))}, or -1 to {len(LABELS) - 1}"
+        raise ValueError(f"the label is {row['label']!r}; accepted: {accepted}")
+    texts = row["premise"], row["hypothesis"]
+    if gold != _NO_LABEL and not all(isinstance(text, str) and text.strip() for text in texts):
+        raise ValueError(f"premise and hypothesis are {texts}; both need text")
+    return Pair(*texts, gold)

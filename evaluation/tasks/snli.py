@@ -27,15 +27,15 @@ OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 
 
 def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of dev and test, or of the one file.
+    """Return the evaluation of each dev and test set, or of the one file.
 
-    A classifier is trained on the train file of the folder and chosen on its dev file.
+    A classifier is trained on the train sets of the folder and chosen on its dev sets.
     """
     splits = snli_files.find(path)
-    scored = [splits[name] for name in splits if path.is_file() or name in ("dev", "test")]
+    every = [source for of in splits.values() for source in of]
+    scored = every if path.is_file() else [*splits.get("dev", ()), *splits.get("test", ())]
     data = {source: snli_files.read(source) for source in scored}
-    files = map(snli_files.read, splits.values())
-    encoder = load(texts for each in files for texts in each.texts())
+    encoder = load(texts for each in map(snli_files.read, every) for texts in each.texts())
     training = [splits[name] for name in ("train", "dev") if name in splits]
     if _has_head(encoder) or len(training) < 2:
         training = []
@@ -47,13 +47,14 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
             return None
         from evaluation.probes import nli_classifier
 
-        train, dev = map(snli_files.read, training)
+        train, dev = (snli_files.read(*sources) for sources in training)
         return nli_classifier.train(encoder, train, dev, held_out=data.values(), seed=seed)
 
     def compute(source: Source) -> Result:
         return evaluate(encoder, data[source], classifier=classifier())
 
-    of: Any = {"learned_from": training, "module": encoder.provenance()}
+    learned_from = [source for sources in training for source in sources]
+    of: Any = {"learned_from": learned_from, "module": encoder.provenance()}
     return [Evaluation(source=source, compute=partial(compute, source), **of) for source in scored]
 
 

@@ -92,12 +92,15 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     if official != len(pairs):
         both = f"{len(pairs):,} pairs here and {official:,} in the STS Benchmark"
         notes.append(f"{data.name} has {both}, so this is other data.")
+    if not any(pair.genre for pair in pairs):  # of no benchmark
+        golds = [pair.gold for pair in pairs]
+        notes.append(f"Gold scores are from {min(golds):g} to {max(golds):g}.")
     result = Result(
         task="sts",
         name=name,
         system=system,
         n=len(pairs),
-        counts={"unjudged_pairs": data.unjudged}
+        counts={"unjudged_pairs": data.unjudged, "pairs_without_text": data.without_text}
         | overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs),
         notes=notes,
         items=[

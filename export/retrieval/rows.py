@@ -48,7 +48,7 @@ def of_file(path: Path, names: Names) -> Iterator[Row]:
     row_of: Callable[[Any], Row | None] = partial(_row_of, names=names)
     if kind in JSON_LINES:
         return filter(None, parse_lines(path, lambda line: row_of(orjson.loads(line))))
-    columns = [name for name in names if name is not None]
+    columns = {name: [name] for name in names if name is not None}
     return filter(None, parse_rows(path, row_of, columns=columns))
 
 

@@ -1,5 +1,8 @@
 import gzip
+import json
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from common import sts
@@ -135,6 +138,43 @@ def test_columns_are_found_by_name(write, name, text):
     ]
 
 
+def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
+    rows = [("a b", "c", 10.5), ("d", "e", 3), ("", "f", 2), ("g", None, 1), ("h", "i", None)]
+    rows = [dict(zip(("left", "right", "score"), row, strict=True)) for row in rows]
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    table = write("a.jsonl.gz", "\n".join(map(json.dumps, rows)))
+    for path in (tmp_path / "a.parquet", table):
+        data = read(path, COLUMNS)
+        assert data.name == "sts-a"
+        assert [tuple(pair) for pair in data.pairs] == [("", 10.5, "a b", "c"), ("", 3, "d", "e")]
+        assert (data.unjudged, data.without_text) == (1, 2)
+
+
+@pytest.mark.parametrize("score", ["score", "similarity_score", "label", "relatedness_score"])
+def test_the_columns_of_known_names_need_not_be_named(write, tmp_path, score):
+    rows = [{"sentence1": "a", "sentence2": "b", score: 0.25, "idx": 7}]
+    rows += [{"sentence1": "c, d", "sentence2": "e", score: 1.0, "idx": 8}]
+    write("own/train.jsonl", "")
+    (tmp_path / "own" / "x").mkdir()
+    table = pa.Table.from_pylist(rows)
+    for number in (0, 1):
+        name = f"validation-0000{number}-of-00002.parquet"
+        pyarrow.parquet.write_table(table.slice(number, 1), tmp_path / "own" / name)
+    write("own/more.jsonl", "\n".join(map(json.dumps, rows)))
+    write("own/some.csv", f'idx,sentence1,sentence2,{score}\n7,a,b,0.25\n8,"c, d",e,1.0\n')
+    found = sts.sources(tmp_path / "own")
+    assert {source.name for source in found} == {"sts-more", "sts-some", "sts-validation"}
+    tabs = write("own/tabs.tsv", f"sentence1\t{score}\tsentence2\na\t0.25\tb\nc, d\t1\te\n")
+    for source in (*found, *sts.sources(tabs)):
+        expected = [("", 0.25, "a", "b"), ("", 1.0, "c, d", "e")]
+        assert [tuple(pair) for pair in sts.read(source).pairs] == expected
+    both = write("own/both.jsonl", json.dumps(rows[0] | {"score": 1, "label": 1}))
+    with pytest.raises(InputError, match=r"both\.jsonl:1: .*'label'"):
+        read(both)
+    by_id = read(both.with_name("some.csv"), Columns("sentence1", "sentence2", "idx"))
+    assert [pair.gold for pair in by_id.pairs] == [7, 8]
+
+
 def test_between_tabs_quotes_are_text_and_elsewhere_if_asked_for(write):
     text = 'left\tright\tscore\n"a\tb\t-100\nc\td"\t1e3\ne\tf\t \n'
     expected = [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
@@ -173,11 +213,16 @@ def test_an_escaped_quote_is_text(write):
         ("own.csv", 'left,right,score\na,b,1\n"a,b,1\nc,d,2\n', "own.csv:3"),
         ("own.csv", "left,right,score\na,b,1\nleft,right,score\nc,d,2\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,1\n".encode("utf-16"), "own.csv:1"),
+        ("own.jsonl", '{"left": "a", "right": "b", "score": 1}\n{"left": "a"}', "own.jsonl:2"),
+        ("own.jsonl", '{"left": "a", "right": ["b"], "score": 1}\n', "own.jsonl:1"),
+        ("own.jsonl", '{"left": "a", "right": "b", "score": {}}\n', "own.jsonl:1"),
+        ("own.parquet", "left", "own.parquet"),
+        ("own.jsonl", "", "own.jsonl"),
     ],
 )
 def test_what_cannot_be_read_is_named(year, write, name, text, place):
     with pytest.raises(InputError, match=place) as raised:
-        read(write(name, text), COLUMNS if name == "own.csv" else None)
+        read(write(name, text), COLUMNS if name.startswith("own.") else None)
     assert "\n" not in str(raised.value)
 
 

@@ -4,6 +4,8 @@ import re
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from common.errors import InputError
@@ -17,7 +19,7 @@ def line(label, premise="a man sleeps", hypothesis="a person rests"):
 
 
 def read(path):
-    (source,) = snli_files.find(path).values()
+    ((source,),) = snli_files.find(path).values()
     return snli_files.read(source)
 
 
@@ -63,13 +65,65 @@ def test_pairs_without_an_agreed_label_are_counted(write_text):
 def test_folders(write_text, tmp_path):
     for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "snli_1.0_test.txt", "a.jsonl"):
         write_text(name, line("neutral"))
+    write_text("contested_pairs.jsonl", line("neutral"))
     assert list(snli_files.find(tmp_path)) == ["test", "train"]
-    write_text("my_test.jsonl", "")
-    with pytest.raises(InputError, match="test again"):
+    write_text("test.jsonl", "")
+    with pytest.raises(InputError, match="snli-test again"):
         snli_files.find(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="empty"):
         snli_files.find(tmp_path / "empty")
+
+
+def names(found):
+    return {split: [source.name for source in of] for split, of in found.items()}
+
+
+def test_sets_of_a_split_stand_side_by_side_under_the_names_of_their_files(write_text, tmp_path):
+    for name in ("dev_matched", "dev_mismatched", "train"):
+        write_text(f"multinli_1.0_{name}.jsonl", line("neutral"))
+    assert names(snli_files.find(tmp_path)) == {
+        "dev": ["snli-multinli_1.0_dev_matched", "snli-multinli_1.0_dev_mismatched"],
+        "train": ["snli-multinli_1.0_train"],
+    }
+    (tmp_path / "shards").mkdir()
+    for name in ("train-00000-of-00002", "train-00001-of-00002", "validation-00000-of-00001"):
+        write_text(f"shards/{name}.parquet", "")
+    found = snli_files.find(tmp_path / "shards")
+    assert names(found) == {"train": ["snli-train"], "dev": ["snli-dev"]}
+    assert len(found["train"][0].files) == 2
+
+
+PAIRS = [Pair("a", "b", "entailment"), Pair('"c', "d", "neutral"), Pair("e", "f", "contradiction")]
+WORDS = (*LABELS, "-")
+
+
+def test_numbers_are_labels_in_every_form(write_text, tmp_path):
+    rows = [*((pair.premise, pair.hypothesis, i) for i, pair in enumerate(PAIRS)), ("g", "h", -1)]
+    names = ("premise", "hypothesis", "label")
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+    pyarrow.parquet.write_table(table, tmp_path / "dev.parquet")
+    lines = [json.dumps(row) for row in table.to_pylist()]
+    lines += [json.dumps({**row, "label": str(row["label"])}) for row in table.to_pylist()]
+    columns = ["\t".join(map(str, row)) for row in [names, *rows]]
+    own = [("sentence1", "sentence2", "gold_label")]
+    own += [(one, other, WORDS[label]) for one, other, label in rows]
+    forms = {
+        "dev.jsonl": "\n".join(lines[:4]),
+        "dev2.jsonl": "\n".join(lines[4:8]),
+        "dev.tsv": "\n".join(columns),
+        "snli_1.0_dev.txt": "\n".join(map("\t".join, own)),
+        "dev.parquet": None,
+    }
+    for name, text in forms.items():
+        path = tmp_path / name if text is None else write_text(name, text)
+        found = read(path)
+        assert found.pairs == PAIRS, name
+        assert found.without_label == 1
+    for label in (3, 0.5, True, [0], "x"):
+        bad = json.dumps({"premise": "a", "hypothesis": "b", "label": label})
+        with pytest.raises(InputError, match=r"dev3\.jsonl:1"):
+            read(write_text("dev3.jsonl", bad))
 
 
 @pytest.mark.parametrize(

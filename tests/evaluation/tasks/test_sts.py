@@ -90,6 +90,15 @@ def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     assert result.counts["unjudged_pairs"] == 1
 
 
+def test_own_scores_have_their_range_said_and_pairs_without_text_are_counted(
+    write_text, word_encoder
+):
+    path = write_text("own.csv", "sentence1,sentence2,score\na,b,0.25\nc,d,1\ne,,1\nf,g,\n")
+    result = sts.evaluate(word_encoder, read(path))
+    assert (result.counts["unjudged_pairs"], result.counts["pairs_without_text"]) == (1, 1)
+    assert any("0.25" in note for note in result.notes)
+
+
 def test_repeats_and_conflicts_are_counted(write_text, word_encoder):
     rows = [(5, "A dog.", "a cat"), (5, "a cat", "a DOG"), (2, "x y", "z"), (3, "x y!", "z")]
     rows += [(1, "p", "q"), (5, "😀", "👍"), (0, "!!", "...")]  # texts of marks are no repeats

@@ -72,8 +72,8 @@ class ColumnsOptions(SeededOptions):
     needs: ClassVar[dict[str, str]] = {"quotes": "columns", "escape": "columns"}
     columns: tuple[str, str, str] | None = option(
         None,
-        help="the file of sentence pairs is a CSV or TSV whose header has these columns; scores "
-        "on any scale",
+        help="the file of sentence pairs is a CSV, TSV, JSON lines or Parquet with these columns; "
+        "scores on any scale",
         metavar=_COLUMNS,
     )
     quotes: str | None = quotes_option()
@@ -125,8 +125,8 @@ class SnliOptions(ResultsOptions, ModuleOptions):
 
     task: ClassVar[str] = "snli"
     data: Path = option(
-        help="folder of SNLI's files *dev*.jsonl and *test*.jsonl (and *train*.jsonl, for a "
-        "classifier where the module has no classify_nli), or one of them; plain or .gz",
+        help="folder of SNLI's or other dev and test files (and train files, for a classifier "
+        "where the module has no classify_nli), or one of them: JSON lines, TSV or Parquet",
         metavar="PATH",
     )
 
@@ -138,8 +138,8 @@ class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
     task: ClassVar[str] = "sts"
     data: Path = option(
         help="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
-        "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
-        "--columns, any CSV or TSV file",
+        "*.gs.*.txt, of .tsv files (score, two sentences), of SICK*.txt or of tables with columns "
+        "sentence1, sentence2 and score; or one such file; with --columns, any table",
         metavar="PATH",
     )
     tune: bool = option(

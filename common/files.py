@@ -31,6 +31,9 @@ _SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*)")
 _WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """Errors of `flock` on a file system without locks: there nobody is refused."""
 
+_WANTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+_NO_MEMORY = "out of memory"
+
 
 class ClaimedError(InputError):
     """Another process works in the folder; the message names it."""
@@ -48,7 +51,8 @@ def aside(output: Path) -> Iterator[Path]:
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     new, old = beside / "new", beside / "old"
     try:
-        yield new
+        with _named(output):
+            yield new
         if output.is_dir() and new.is_dir():
             output.rename(old)
         new.replace(output)
@@ -60,12 +64,28 @@ def aside(output: Path) -> Iterator[Path]:
             shutil.rmtree(beside, ignore_errors=True)
 
 
+@contextmanager
+def _named(output: Path) -> Iterator[None]:
+    """Names what is written in errors for want of room, which often name nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _WANTING:
+            error.filename = str(output)
+        raise
+    except MemoryError as error:
+        if _NO_MEMORY in str(error):
+            raise  # named already
+        raise MemoryError(f"{output}: {_NO_MEMORY} {error}".rstrip()) from error
+
+
 def _remove_abandoned(output: Path) -> None:
     """Removes what killed processes left beside a claimed folder, but for the only old one."""
     for beside in output.parent.glob(f".{glob.escape(output.name)}.????????"):
-        names = {path.name for path in beside.iterdir()} if beside.is_dir() else {""}
-        if names < {"new", "old"} and not beside.is_symlink():
-            shutil.rmtree(beside, ignore_errors=True)
+        with suppress(OSError):  # its process has just ended and removed it
+            names = {path.name for path in beside.iterdir()} if beside.is_dir() else {""}
+            if names < {"new", "old"} and not beside.is_symlink():
+                shutil.rmtree(beside)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -101,7 +121,8 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         _remove_abandoned(folder)
-        yield
+        with _named(folder):
+            yield
     finally:
         # Removed while it is locked. Where the folder was replaced, the claim there is another's.
         if _is_at(descriptor, folder / name):

@@ -6,6 +6,7 @@
 The name tells the format; `.tfrecord` and `.jsonl` may be compressed. Needs no TensorFlow.
 """
 
+import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -14,6 +15,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
+from common.errors import message_of
+from common.files import COMPLETED, outputs
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
     INPUT,
@@ -22,7 +25,7 @@ from data_pipeline.pairs.tfrecord import (
     decode_example,
     read_frames,
 )
-from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.filesystem import Tap, read_bytes
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import COMPRESSIONS, read_chunks, read_line_batches
 
@@ -82,6 +85,13 @@ def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, 
             yield pair, texts
     except (EOFError, ValueError) as error:
         raise UnreadableFileError(f"{file.path}, record {read + 1}: {error}") from error
+    folder, name = posixpath.split(file.location or file.path)
+    stated = outputs(folder, read_bytes).get(name, {}).get("crc32c", tap.crc32c)
+    if stated != tap.crc32c:
+        raise UnreadableFileError(
+            f"{file.path}: changed since it was written: CRC-32C {tap.crc32c}, {COMPLETED} beside "
+            f"it says {stated}"
+        )
 
 
 def _texts(pair: Pair) -> tuple[str | bytes, str | bytes]:
@@ -109,8 +119,12 @@ def _read_json_lines(file: InputFile, tap: Tap) -> Iterator[Pair]:
 def _read_parquet(file: InputFile, tap: Tap) -> Iterator[Pair]:
     # The index is at the end of the file, so all of it is read at once.
     stored = pa.BufferReader(b"".join(read_chunks(file, tap)))
-    for batch in pyarrow.parquet.ParquetFile(stored).iter_batches(_ROWS_A_BATCH):
-        yield from batch.to_pylist()
+    try:
+        table = pyarrow.parquet.ParquetFile(stored, page_checksum_verification=True)
+        for batch in table.iter_batches(_ROWS_A_BATCH):
+            yield from batch.to_pylist()
+    except OSError as error:  # pyarrow's, of what is in memory already
+        raise ValueError(message_of(error)) from error
 
 
 _READERS: dict[str, Callable[[InputFile, Tap], Iterator[Pair]]] = {

@@ -12,6 +12,7 @@ In the mode `responses` the vectors are v', which rank as replies to an input (i
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -274,6 +275,9 @@ def _make(
     matrix = np.lib.format.open_memmap(
         folder / MATRIX, mode="w+", dtype=np.float16, shape=(len(texts), dim)
     )
+    with (folder / MATRIX).open("r+b") as file:
+        # A full disk is an error now, and not the end of the process at a page of the mapping.
+        os.posix_fallocate(file.fileno(), 0, (folder / MATRIX).stat().st_size)
     from_old = np.flatnonzero(is_kept.to_numpy())
     first = len(from_old)
     for start in range(0, first, BLOCK):

@@ -98,6 +98,34 @@ def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
     assert not list((tmp_path / "a" / "b").iterdir())
 
 
+WITHOUT_ROOM = """
+import resource, sys
+from pathlib import Path
+from common import command_line, files
+output, limited = Path(sys.argv[1]), sys.argv[2]
+with command_line.errors_in_one_line(), files.claim(output):
+    if limited == "memory":
+        raise MemoryError
+    if limited == "files":
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+        import os
+        os.pipe()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    files.write_text(output / "large.txt", "word" * 5000)
+"""
+
+
+@pytest.mark.parametrize("limited", ["memory", "files", "bytes"])
+def test_for_want_of_room_one_line_names_what_was_written(tmp_path, limited):
+    output = tmp_path / "output"
+    command = [sys.executable, "-c", WITHOUT_ROOM, output, limited]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert str(output / "large.txt" if limited == "bytes" else output) in line
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

@@ -130,7 +130,10 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
             # buffer the columns of a row group, often all rows, are read as a whole.
             table = pyarrow.parquet.ParquetFile(
-                pa.PythonFile(stream, mode="r"), pre_buffer=False, buffer_size=_BUFFER_BYTES
+                pa.PythonFile(stream, mode="r"),
+                pre_buffer=False,
+                buffer_size=_BUFFER_BYTES,
+                page_checksum_verification=True,
             )
             there = [table.schema.column(place).path for place in range(len(table.schema))]
             positions, notes = positions_of(names, there, file.path)

@@ -2,6 +2,7 @@
 
 import gzip
 
+import google_crc32c
 import orjson
 import pyarrow as pa
 import pyarrow.parquet
@@ -17,6 +18,7 @@ from data_pipeline.pairs.tfrecord import (
     frame,
     read_frames,
 )
+from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import UnreadableFileError, find_inputs
 
@@ -42,6 +44,27 @@ def fails(path, content):
         read(path)
     assert "\n" not in str(raised.value)
     return str(raised.value)
+
+
+def test_a_changed_letter_does_not_fit_the_checksum_of_the_manifest(tmp_path):
+    path, content = tmp_path / "train-0.jsonl", b'{"input": "a", "response": "b"}\n'
+    stated = {"bytes": len(content), "crc32c": f"{google_crc32c.value(content):08x}"}
+    (tmp_path / "COMPLETED").write_bytes(orjson.dumps({"outputs": {path.name: stated}}))
+    path.write_bytes(content)
+    assert read(path) == [("a", "b")]
+    assert "COMPLETED" in fails(path, content.replace(b'"b"', b'"c"'))
+
+
+def test_pages_of_parquet_are_compared_with_their_checksums(tmp_path):
+    path = tmp_path / "train-0.parquet"
+    table = pa.table({"input": ["some words"], "response": ["more"]})
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    pyarrow.parquet.write_table(table, path, write_statistics=False, **options)
+    assert read(path) == [("some words", "more")]
+    fails(path, path.read_bytes().replace(b"some words", b"some swords"[:10]))
+    (file,) = find_inputs([str(path)])
+    with pytest.raises(UnreadableFileError, match=str(path)):
+        list(read_rows(file, ["input", "response"], tap=Tap()))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import safe_open
@@ -71,7 +72,7 @@ class Module:
         self.max_tokens: int = config["max_tokens"]
         self._words = _Rows(folder, config["words"])
         self._bigrams = _Rows(folder, config["bigrams"]) if "bigrams" in config else None
-        self._ngrams: dict[str, int] | None = config.get("char_ngrams")
+        self._ngrams: dict[str, int] = config.get("char_ngrams", {})
         with safe_open(str(folder / "model.safetensors"), framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         self._table: np.ndarray = arrays["table"]
@@ -244,7 +245,7 @@ class Module:
             most=self.max_tokens,
             longest=self.max_tokens * LOOKED_AT,
             bucket=lambda hashes: self._words.bucket(hashes % _HASHES).astype(np.intp),
-            ngram=None if self._ngrams is None else self._row_of_ngram,
+            ngram=self._row_of_ngram if self._ngrams else None,
         )
 
     def _ids(self, text: str) -> tuple[list[int], int]:
@@ -266,12 +267,12 @@ class Module:
     def _unknown(self, word: str) -> list[int]:
         """The rows of a word that the vocabulary lacks: its bucket's, and its n-grams'."""
         rows = [self._words.bucket(_hash(word))]
-        if self._ngrams is not None and word != _END:
+        if self._ngrams and word != _END:
             codes = [ord(" "), *map(ord, word), ord(" ")]
             rows += map(self._row_of_ngram, codes, codes[1:], codes[2 : _NGRAMS_A_WORD + 2])
         return rows
 
-    def _row_of_ngram(self, before, middle, after):
+    def _row_of_ngram(self, before: Any, middle: Any, after: Any) -> Any:
         """The row of three characters by their codes, each a number or an array."""
         number = (before * _PRIME + middle) * _PRIME + after
         return self._ngrams["first"] + number % (self._ngrams["buckets"] - 1)
@@ -288,8 +289,8 @@ class _Rows:
         self._first_bucket = config["first"] + len(self.known)
         self._buckets = config["buckets"] - 1
 
-    def bucket(self, number: int) -> int:
-        """The row of a hash."""
+    def bucket(self, number: Any) -> Any:
+        """The row of a hash, or the rows of an array of them."""
         return self._first_bucket + number % self._buckets
 
     def row_of_pair(self, before: str, word: str) -> int:

@@ -218,11 +218,11 @@ def require_whole(
             numbers = (f"{stem}-{number:05d}-of-{count}{suffix}" for number in range(int(count)))
             if missing := [each for each in numbers if each not in there]:
                 raise InputError(
-                    f"{posixpath.join(folder, missing[0])}: missing, as are {len(missing) - 1} "
-                    f"others of the {int(count)} beside {name}; accepted: all, or files by name"
+                    f"{posixpath.join(folder, missing[0])}: missing; {len(missing)} of the "
+                    f"{int(count)} shards are; accepted: all, or files by name"
                 )
             if listed and name not in listed:
                 raise InputError(
-                    f"{posixpath.join(folder, name)}: none of the files that {COMPLETED} beside it "
-                    "lists"
+                    f"{posixpath.join(folder, name)}: not among the files that {COMPLETED} beside "
+                    "it lists"
                 )

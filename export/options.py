@@ -8,7 +8,10 @@ from export import FLOAT32, VARIANTS
 from model import CHECKPOINTS, LAST
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
-FORMATS = (*_, ONNX, PLAIN) = ("sentence-transformers", "model2vec", "onnx", "plain")
+STATIC_FORMATS = ("sentence-transformers", "model2vec")
+"""Both libraries read the same folder."""
+ONNX, PLAIN = "onnx", "plain"
+FORMATS = (*STATIC_FORMATS, ONNX, PLAIN)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@
     >>> metrics = model.train(
     ...     "reddit",
     ...     model_dir="run",
-    ...     config_files=["demo.yaml"],
+    ...     config_files=["demo.yaml"],  # here an encoder of 12 numbers
     ...     params_override="task.train_data.input_path=pairs/train-*,"
     ...     "task.validation_data.input_path=pairs/validation-*",
     ... )  # doctest: +ELLIPSIS

@@ -59,7 +59,9 @@ def test_no_part_of_a_package_is_imported_by_what_it_imports(room):
 @EACH_PACKAGE
 def test_no_folder_has_more_than_a_dozen_modules(room):
     for folder in (REPOSITORY / room).glob("**/"):
-        assert len([path for path in folder.glob("*.py") if path.name[:2] != "__"]) <= 12, folder
+        assert len([path for path in folder.glob("*.py") if path.name[:2] != "__"]) <= 12, (
+            f"{folder}: group some modules into a subfolder"
+        )
 
 
 def test_every_file_of_a_package_is_installed_with_it():

@@ -27,7 +27,7 @@ VARIANTS = ("float32", "bfloat16", "float16", "int8")
 DATA_SETS = ("pairs", "validated_on", "vocabulary", "word_vectors", "teacher", "nli")
 """Fields of a row that name data sets."""
 COMPONENTS_OF = "pairs"
-"""The data set with whose texts modules lose components."""
+"""The data set whose texts decide which principal components are removed from modules."""
 _FOLDER = re.compile(r"[A-Za-z0-9_./+-]+")
 """Of RUNS: neither a shell nor Snakemake reads anything else into these."""
 Fields = dict[str, Any]

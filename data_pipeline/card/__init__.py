@@ -1,1 +1,1 @@
-"""Counts in, `statistics.json` and the data card out."""
+"""Pairs and counts in, histograms, examples and the data card out."""

@@ -1,7 +1,7 @@
-"""The job's counts, for `statistics.json` and the data card.
+"""Histograms and examples of pairs, for `statistics.json` and the data card.
 
-Two equations always hold:
-lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
+What was read and dropped is counted where it happens, in `job.read` and `job.join`. Two equations
+always hold: lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 """
 
 import heapq

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 MAIN = {"retrieval": "ndcg_at_10", "cqa": "map", "sts": "pearson", "snli": "accuracy"}
-"""The main metric of each task but response ranking; a result with an earlier one may have more."""
+"""Task -> its main metric, the most specific first; response ranking has its first P@N."""
 LABELS = {
     "pearson": "Pearson",
     "spearman": "Spearman",

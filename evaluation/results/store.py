@@ -105,7 +105,7 @@ class Store:
         data = provenance(asked.source, asked.learned_from)
         wanted = hashes(data, asked.module) | {"seed": self.seed, **asked.settings}
         there = hashes(result.data, result.module) | dict(result.settings)
-        # A setting on which the items depend counts too where it is not asked for.
+        # A stored setting on which the items depend must be asked for again.
         declared = DECLARED[result.task].settings if result.task in DECLARED else ()
         for name in [*wanted, *(name for name in declared if name in there)]:
             if there.get(name) != wanted.get(name):

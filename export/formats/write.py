@@ -14,7 +14,7 @@ from common.files import aside, claim
 from export.card import identity
 from export.formats.static import convert
 from export.module import plain
-from export.options import ONNX, PLAIN, FormatsOptions
+from export.options import ONNX, PLAIN, STATIC_FORMATS, FormatsOptions
 from model.checkpoints.model_dir import read_params
 
 _MODULES = [
@@ -42,7 +42,7 @@ def write(module: Path, output: Path, to: str) -> None:
     Args:
       module: a module that `export` has written, of an encoder that sums rows.
       output: the folder to write, new or empty.
-      to: one of `export.options.FORMATS`; sentence-transformers and model2vec read the same folder.
+      to: one of `export.options.FORMATS`.
 
     Raises:
       InputError: if the module has no such form, or `output` holds anything.
@@ -58,13 +58,22 @@ def write(module: Path, output: Path, to: str) -> None:
             _write_plain(module, new)
             return
         tokenizer.save(str(new / "tokenizer.json"), pretty=False)
-        if to == ONNX:
-            onnx.save(graph(table), new / "model.onnx")
-            return
-        save_file({"embeddings": np.ascontiguousarray(table)}, new / "model.safetensors")
-        (new / "modules.json").write_text(json.dumps(_MODULES, indent=1))
-        (new / "config.json").write_text(json.dumps(_CONFIG | {"hidden_dim": table.shape[1]}))
-        (new / "1_Normalize").mkdir()
+        _TABLE_WRITERS[to](table, new)
+
+
+def _write_onnx(table: np.ndarray, folder: Path) -> None:
+    onnx.save(graph(table), folder / "model.onnx")
+
+
+def _write_static(table: np.ndarray, folder: Path) -> None:
+    save_file({"embeddings": np.ascontiguousarray(table)}, folder / "model.safetensors")
+    (folder / "modules.json").write_text(json.dumps(_MODULES, indent=1))
+    (folder / "config.json").write_text(json.dumps(_CONFIG | {"hidden_dim": table.shape[1]}))
+    (folder / "1_Normalize").mkdir()
+
+
+_TABLE_WRITERS = {ONNX: _write_onnx, **dict.fromkeys(STATIC_FORMATS, _write_static)}
+"""What writes the vectors of tokens, float32 [tokens, dim], beside `tokenizer.json`."""
 
 
 def _write_plain(module: Path, folder: Path) -> None:

@@ -30,9 +30,9 @@ _REMEMBERED = 2**16
 _BLOCK, _CHARACTERS = 512, 2**17
 """Texts that are looked up at a time, and their characters, but for the last one's."""
 _TOGETHER = 64
-"""Fewer texts are looked up one by one, which takes less."""
+"""Fewer texts are faster one by one than in a block."""
 _LEAST_SQUARE = 1e-12
-"""Of a vector's length, so that 0 stays 0 where TensorFlow's `l2_normalize` leaves it."""
+"""The smallest squared length that vectors are divided by, as in TensorFlow's `l2_normalize`."""
 
 
 def load(path: str | Path) -> Module:

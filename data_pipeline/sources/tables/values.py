@@ -1,7 +1,7 @@
 """Values of fields, as files of any format have them, -> ids, texts, numbers and times.
 
 A number in one file may be text in another: as ids, 12, 12.0 and "12" are the same. "12.0" as text
-is another id, but finds the message 12 if there is no other (`job.ids`).
+is another id, but finds the message 12 if there is no other (`sources.ids`).
 """
 
 import math

@@ -24,7 +24,7 @@ from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
-from data_pipeline.pairs.splits import SPLITS, TRAIN
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
@@ -44,6 +44,8 @@ _MOST_REASONS = 100
 """Reasons why lines are malformed that the card lists, the most frequent first."""
 _FEW_PAIRS = 0.1
 """Of the replies; in all our dumps together, 0.97 of them find their parent."""
+_EXPECTED_PAIRS = 10
+"""An empty split is reported if it should have at least this many pairs on average."""
 _PACKAGE = "conversational-embeddings"
 
 
@@ -131,6 +133,13 @@ def _accept(
             "in the input and kept: 'dropped' counts the others; check that ids of parents are "
             "written like ids, or add the files that hold the parents"
         )
+    for split, fraction in (TEST, options.test_fraction), (VALIDATION, options.validation_fraction):
+        if fraction * pairs >= _EXPECTED_PAIRS and not counts[f"{split}_pairs"]:
+            hints.append(
+                f"--{split}_fraction {fraction:g}: none of {pairs:,} pairs, since few threads hold "
+                "all of them and none is divided; check what names the threads (--thread_field, or "
+                "else the parents), or divide them with --split_by pair"
+            )
     require_acceptable(counts, options, pairs=pairs, dead_letters=dead_letters, hints=hints)
     # With a test fraction of 1 all pairs are to test on.
     leaves_none = options.test_fraction < 1 and not counts[f"{TRAIN}_pairs"]

@@ -138,6 +138,9 @@ def test_hints_of_the_source_are_warnings(make, write_table, caplog):
     statistics, _ = make("conversations", *arguments, "--test_fraction", "0.2")
     assert statistics["train_pairs"] == 50
     assert "--parent_field" in caplog.text
+    # Of a split that should have pairs and has none.
+    assert "--test_fraction 0.2" in caplog.text
+    assert "--validation_fraction" not in caplog.text
 
 
 def test_rows_of_one_thread_or_one_input_are_in_one_split_and_copies_are_capped(

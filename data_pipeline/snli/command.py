@@ -1,17 +1,19 @@
-"""SNLI's files -> TFRecords of premise, hypothesis and label.
+"""Files of SNLI and of other NLI data -> TFRecords of premise, hypothesis and label.
 
     python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output nli/train/
 
-The files come in two forms with the same fields: JSON lines (`.jsonl`) and tab-separated columns
-under a header (`.txt`), each plain or compressed. MultiNLI has the same forms. A pair without a
-majority label has the label `-` and is left out. No Beam graph: the half million pairs of SNLI
-take seconds.
+JSON lines (`.jsonl`), tab-separated columns under a header (`.txt`, `.tsv`), each plain or
+compressed, or Parquet, with the fields of SNLI and MultiNLI or those of Hugging Face, whose labels
+are numbers. A pair without a majority label, `-` or -1, is left out. No Beam graph: the half
+million pairs of SNLI take seconds.
 """
 
 import logging
+import re
 import zlib
 from collections import Counter
 from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -31,7 +33,7 @@ from data_pipeline.pairs.tfrecord import (
     frame_key,
 )
 from data_pipeline.snli.options import SnliOptions
-from data_pipeline.sources.tables.reader import read_rows
+from data_pipeline.sources.tables.reader import field_names, read_rows
 from data_pipeline.sources.tables.rows import Rows
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
@@ -43,8 +45,15 @@ from data_pipeline.storage.output_folder import (
     write_aside,
 )
 
-FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
+FIELDS = (
+    ("gold_label", "label"),
+    ("sentence1", "premise"),
+    ("sentence2", "hypothesis"),
+    ("pairID", "idx"),
+)
+"""What each field may be called; a pair without an id is known by its file and line."""
 NO_LABEL = "-"
+_NUMBERS = {"-1": NO_LABEL} | {str(number): label for number, label in enumerate(LABELS)}
 _COLUMNS = Dialect(TAB)
 _LOG = logging.getLogger(__name__)
 
@@ -96,7 +105,7 @@ def _require_once(files: list[InputFile]) -> None:
     """Checks that no corpus is there in both forms, as SNLI's archive has it."""
     seen: dict[str, str] = {}
     for file in files:
-        stem = file.path.partition(".jsonl")[0].partition(".txt")[0]
+        stem = re.split(r"\.(?:jsonl|txt|tsv|parquet)\b", file.path)[0]
         if (other := seen.setdefault(stem, file.path)) != file.path:
             raise InputError(
                 f"--input: {file.path!r} has the pairs of {other!r}; accepted: one of the two"
@@ -113,7 +122,10 @@ def _read(files: list[InputFile], pairs: "_Pairs") -> dict[str, dict[str, Any]]:
     for file in files:
         tap = Tap()
         with reading("--input"):
-            for rows in read_rows(file, FIELDS, tap=tap, form=_COLUMNS):
+            there = field_names(file, form=_COLUMNS)
+            names = [next((name for name in of if name in there), of[0]) for of in FIELDS]
+            names = names if names[-1] in there else names[:-1]
+            for rows in read_rows(file, names, tap=tap, form=_COLUMNS):
                 pairs.add(file.path, rows)
         inputs[file.full_path] = file.describe(tap)
     return inputs
@@ -137,7 +149,9 @@ class _Pairs:
         malformed = list(rows.malformed)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
-                self._counts.update(self._add(*values))
+                label, premise, hypothesis, *ids = values
+                pair_id = ids[0] if ids else f"{PurePath(path).name}:{number}"
+                self._counts.update(self._add(label, premise, hypothesis, pair_id))
             except ValueError as error:
                 raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
                 malformed.append(MalformedLine(path, number, raw, str(error)))
@@ -152,15 +166,18 @@ class _Pairs:
         Raises:
           ValueError: if it cannot be parsed.
         """
-        for name, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
+        label, pair_id = (str(one) if isinstance(one, int) else one for one in (label, pair_id))
+        for names, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):
-                raise ValueError(f"{name} is missing or no string")
+                raise ValueError(f"{' or '.join(names)} is missing or no string")
+        label = _NUMBERS.get(label, label)
         if not any(fnmatchcase(pair_id, pattern) for pattern in self._options.pair_ids or "*"):
             return ("other_ids",)
         if label == NO_LABEL:
             return ("no_label",)
         if label not in LABELS:
-            raise ValueError(f"gold_label is none of {', '.join((*LABELS, NO_LABEL))}")
+            accepted = ", ".join((*LABELS, NO_LABEL))
+            raise ValueError(f"the gold_label is {label!r}; accepted: {accepted}, or -1 to 2")
         pair = {PREMISE: premise, HYPOTHESIS: hypothesis}
         if file := self._excluded and self._excluded.find_pair(premise, hypothesis):
             line = orjson.dumps({"file": file, **pair, PAIR_ID: pair_id})

@@ -4,7 +4,7 @@ A field of an object inside another, or of a struct, has a dotted name.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import PurePath
 from typing import Any
 
@@ -78,6 +78,24 @@ def read_rows(
     else:
         delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
         yield from read_delimited(file, names, tap, dialect=form._replace(delimiter=delimiter))
+
+
+def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
+    """The names of the fields of a file; of JSON lines, those of the first objects."""
+    suffix = suffix_of(file.path, form)
+    if suffix == PARQUET:
+        with closing(file.open()) as stream:
+            return {*pyarrow.parquet.read_schema(pa.PythonFile(stream, mode="r")).names}
+    batch = next(read_line_batches(file), None)
+    lines = batch.lines if batch else [b""]
+    if suffix not in JSON_LINES:
+        delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
+        return {*map(str.strip, lines[0].decode(errors="replace").split(delimiter))}
+    names: set[str] = set()
+    for line in lines:
+        with suppress(ValueError, AttributeError):
+            names |= orjson.loads(line).keys()
+    return names
 
 
 def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:

@@ -3,6 +3,8 @@
 import json
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from common.errors import InputError
@@ -96,6 +98,25 @@ def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of):
     write_lines("a.txt", [HEADER, columns()])
     with pytest.raises(InputError, match=r"a\.txt"):
         snli(f"{output.parent}/a*", overwrite=True)
+
+
+def test_numbered_labels_and_other_names_are_read_in_every_form(snli, write_lines, tmp_path):
+    rows = [("A man.", f"No {label}.", label) for label in (0, 1, 2, -1)]
+    rows = [dict(zip(("premise", "hypothesis", "label"), row, strict=True)) for row in rows]
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    table = [b"label\tpremise\thypothesis"]
+    table += [f"{row['label']}\t{row['premise']}\t{row['hypothesis']}".encode() for row in rows]
+    expected = {("A man.", f"No {label}.", label) for label in (0, 1, 2)}
+    for path, first in (
+        (tmp_path / "a.parquet", 1),
+        (write_lines("b.jsonl.gz", rows), 1),
+        (write_lines("c.tsv", table), 2),
+    ):
+        output = snli(path, overwrite=True)
+        assert {row[1:] for row in pairs(output)[0]} == expected
+        assert ids(output) == {f"{path.name}:{first + number}" for number in range(3)}
+    with_id = [row | {"idx": 7 + number} for number, row in enumerate(rows)]
+    assert ids(snli(write_lines("d.jsonl", with_id), overwrite=True)) == {"7", "8", "9"}
 
 
 def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of):

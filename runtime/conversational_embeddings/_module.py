@@ -329,22 +329,28 @@ def _in_two_threads(work: Callable, parts: Generator[tuple, None, None]) -> None
 
     taking = threading.Lock()
 
+    def stop() -> None:
+        with taking:
+            parts.close()
+
     def work_on_parts() -> None:
-        while True:
-            with taking:
-                part = next(parts, None)
-            if part is None:
-                return
-            work(*part)
+        try:
+            while True:
+                with taking:
+                    part = next(parts, None)
+                if part is None:
+                    return
+                work(*part)
+        finally:
+            stop()
 
     with ThreadPoolExecutor(2) as pool:
         workers = [pool.submit(work_on_parts) for _ in range(2)]
         try:
             for worker in workers:
                 worker.result()
-        finally:  # after an error or Ctrl-C, no further part is begun
-            with taking:
-                parts.close()
+        finally:  # after Ctrl-C, no further part is begun
+            stop()
 
 
 def _cores() -> int:

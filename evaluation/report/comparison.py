@@ -16,6 +16,7 @@ from evaluation.results.result import ALL, DECLARED, data_name
 from evaluation.results.runs import BASELINE, OURS
 
 SIMPLE, PRETRAINED, DIFFERENCE = "best simple baseline", "pretrained", "difference"
+CHANCE = "chance"
 PAPERS = ("paper, Reddit", "paper, Reddit+NLI")
 CHOSEN_ON = Main("STS-B dev, r", "sts-dev", "pearson")
 """Rows are chosen by it."""
@@ -49,7 +50,10 @@ def of_figure(scores: Sequence[Score], main: Main, kind: str, name: str = "") ->
 
 
 def best_baseline(scores: Sequence[Score], main: Main, *, pretrained: bool) -> Score | None:
-    """Return the highest figure of the baselines, of the simple or of the pretrained ones."""
+    """Return the highest figure of the baselines, of the simple or of the pretrained ones.
+
+    Chance is a simple one: others may be below it.
+    """
     found = [
         score
         for score in of_figure(scores, main, BASELINE, main.of_baselines)
@@ -109,8 +113,13 @@ def differences(scores: Sequence[Score]) -> Table:
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:
     """Return by how much a score is above a baseline's on the same items, as the mean of its runs.
 
-    Empty where the items were not the same, or are not stored.
+    Empty where the items were not the same, or are not stored. Chance is exact and has no items:
+    the difference varies as the score does.
     """
+    if baseline.column == CHANCE:
+        ends = score.interval and [end - baseline.value for end in score.interval]
+        above = score.value - baseline.value
+        return [Score(row, OURS, above, ends, score.deviation, header=header)]
     of: Any = {"system_a": baseline.column or None, "metrics": [score.metric]}
     try:
         found = [paired_test.compare(baseline.results[0], run, **of)[0] for run in score.results]

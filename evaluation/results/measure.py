@@ -97,7 +97,7 @@ def with_intervals(result: Result, *, seed: int) -> Result:
     units, notes = sample_of(result).units, list(result.notes)
     if 0 < units < FEW_UNITS:
         of = DECLARED[result.task].units
-        notes.append(f"The intervals rest on {units} {of}: they are too narrow.")
+        notes.append(f"The intervals are too narrow: there are few {of} ({units}).")
     return dataclasses.replace(
         result,
         intervals=intervals(),

@@ -98,14 +98,14 @@ def _notes(data: RetrievalData, *, ignore_identical_ids: bool) -> list[str]:
     notes = []
     if unknown := data.counts.get(UNKNOWN_DOCUMENT):
         notes.append(
-            f"{unknown:,} judgements name relevant documents that are not there: they count as not "
+            f"Judgements of relevant documents that are not there: {unknown:,}. They count as not "
             "found."
         )
     same = sum(data.documents.get(key, "").endswith(text) for key, text in data.queries.items())
     if same and not ignore_identical_ids:
         notes.append(
-            f"{same:,} queries are documents too, with the same ids, and find themselves; with "
-            "--ignore_identical_ids they do not."
+            f"Queries that are documents too, with the same id: {same:,}. They find themselves; "
+            "with --ignore_identical_ids they do not."
         )
     return notes
 

@@ -51,6 +51,22 @@ def test_differences_from_the_best_simple_baseline_are_over_the_same_items(runs)
     assert comparison.difference(other, best[0], "", "") == []
 
 
+def test_of_baselines_below_chance_chance_is_what_a_score_is_compared_with():
+    chance = {"chance": {"p_at_1": 0.5}}
+    ours = ranking(1, 1, 1, 2, baselines=chance)
+    below = ranking(2, 2, 1, 2, baselines=chance)
+    scores = long_table([run(ours), run(below, system="TF-IDF", kind=BASELINE)])
+    table = comparison.main_table(scores, comparison.main_figures(scores), ["this module"])
+    found = {cell.header: cell for cell in table.cells}
+    assert (found["best simple baseline"].of, found["best simple baseline"].value) == (
+        "chance",
+        0.5,
+    )
+    # By hand: 3 of 4 less a half, with the interval of the score less a half.
+    assert found["difference"].value == pytest.approx(0.25)
+    assert found["difference"].interval == pytest.approx([-0.25, 0.25])
+
+
 def test_what_is_ranked_in_context_is_compared_with_baselines_that_read_the_input_alone(runs):
     in_context = dataclasses.replace(ranking(1, 2, 1, 1), name="response_ranking-in-context")
     runs[2].results[in_context.name] = in_context

@@ -126,6 +126,6 @@ def test_bm25_that_finds_nothing_scores_0(fake_encoder):
 def test_intervals_and_paired_tests_are_over_queries(result):
     found = measure.with_intervals(result, seed=0)
     assert found.intervals["mrr_at_10"] == [0.5, 1.0]
-    assert "rest on 2 queries" in found.notes[0]
+    assert "(2)" in found.notes[0]
     (ndcg, *_) = paired_test.compare(result, result, system_b="bm25")
     assert ndcg.b == pytest.approx(result.baselines["bm25"]["ndcg_at_10"])

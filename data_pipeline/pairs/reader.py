@@ -74,7 +74,7 @@ def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, 
     suffix = PurePath(path.stem).suffix if is_compressed else path.suffix
     if suffix not in _READERS or (is_compressed and suffix == ".parquet"):
         raise UnreadableFileError(
-            f"{file.path}: its name does not say how to read it; accepted: names that end in "
+            f"{file.path}: unknown format; accepted: names that end in "
             f"{', '.join(_READERS)}; all but the last may be compressed"
         )
     read = 0

@@ -175,7 +175,7 @@ def _last_checkpoint_told(run: Run) -> Iterator[None]:
         yield
     except StoppedError as stopped:
         run.checkpoints.save(run.step, check_interval=False)
-        where = f" at step {run.step}, which is saved; the same command goes on"
+        where = f" at step {run.step}, which is saved; run the same command to continue"
         raise StoppedError(stopped.number, where) from stopped
     except (TrainingError, tf.errors.OpError) as error:
         why = cluster.reason(error) if isinstance(error, tf.errors.OpError) else str(error)

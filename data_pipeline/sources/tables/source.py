@@ -237,10 +237,11 @@ class TableSource(NamedTuple):
         if name == "thread" and self.layout is not Layout.TURNS:
             read = as_id  # rows without one have their input's, and messages their replies'
         is_text = _COLUMNS[name][0] in ("text", "input")
+        is_cleaned = is_text and (self.strips_markup or self.strips_repeated)
         column = []
         for row, value in enumerate(values):
             try:
-                column.append(self._cleaned(read(value)) if is_text else read(value))
+                column.append(self._cleaned(read(value)) if is_cleaned else read(value))
             except ValueError as error:
                 reasons.setdefault(row, f"field {self.names[role]!r} {error}")
                 column.append(None)

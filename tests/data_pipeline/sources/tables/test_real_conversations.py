@@ -76,5 +76,6 @@ def test_every_count_of_turns(make, folder):
         "kept": len(rows),
         "replies": len(adjacent),
         "pairs": len(adjacent),
+        "ties": 0,
     }
     assert sorted(adjacent) == sorted((pair["input"], pair["response"]) for pair in pairs)

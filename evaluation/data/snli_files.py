@@ -17,7 +17,7 @@ from common.text_files import Source, parse_rows, split_of, stem_of
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the probabilities that `classify_nli` gives."""
 _NO_LABEL = "-"
-_MEANT = {name: name for name in (*LABELS, _NO_LABEL)}
+_MEANT: dict[str | int, str] = {name: name for name in (*LABELS, _NO_LABEL)}
 _MEANT |= {key(i): name for i, name in enumerate(LABELS) for key in (int, str)}
 _MEANT |= dict.fromkeys((-1, "-1", ""), _NO_LABEL)
 _COLUMNS = {

@@ -1,13 +1,16 @@
-"""Figures 7 and 8 of the paper, drawn by matplotlib as the text of SVG files."""
+"""Ranks of true responses, and figures 7 and 8 of the paper: the text of SVG files."""
 
 import io
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure
 
 from evaluation.report.tables import Table
-from evaluation.results.result import Result
+from evaluation.results import measure
+from evaluation.results.result import SYSTEMS, Result
 
 INK = "#748091"
 """Of text and axes: readable on white and on a dark page."""
@@ -24,6 +27,28 @@ def scatter(result: Result) -> str:
     figure, axes = _axes("gold similarity", "score")
     points = ([item[key] for item in result.items] for key in ("gold", "score"))
     axes.scatter(*points, s=14, color=COLORS["dev"], alpha=0.6, linewidths=0)
+    return _document(figure)
+
+
+@_styled
+def rank_curve(results: Mapping[str, Result]) -> str:
+    """Draw which share of true responses is among the first N, of each system and of chance.
+
+    The baselines that results hold themselves are those of the first.
+    """
+    figure, axes = _axes("first N responses", "share of the true ones among them")
+    first = next(iter(results.values()))
+    most: Any = first.settings.get("candidates") or max(item["rank"] for item in first.items)
+    ranks = {name: [item["rank"] for item in one.items] for name, one in results.items()}
+    for system in measure.systems(first):
+        name = SYSTEMS.get(system, system)
+        ranks[name] = [item["baselines"][system] for item in first.items]
+    for name, of in ranks.items():
+        shares = np.bincount(of, minlength=most + 1)[1:].cumsum() / len(of)
+        axes.plot(range(1, len(shares) + 1), shares, label=name)
+    axes.plot([1, most], [1 / most, 1], "--", label="chance", color=INK, linewidth=1)
+    axes.set(xscale="log", ylim=(0, 1.02))
+    axes.legend(frameon=False)
     return _document(figure)
 
 

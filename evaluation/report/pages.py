@@ -17,9 +17,9 @@ from evaluation.report.scores import PAPER
 from evaluation.results import runs as run_folders
 from evaluation.results import store
 from evaluation.results.result import VARIANTS
-from evaluation.results.text import figure
+from evaluation.results.text import figure, module_name
 
-SHOWN = ("table_3", "table_4", "table_1", "table_6", "table_2")
+SHOWN = ("table_1", "table_3", "table_4", "table_6", "table_2")
 """Tables of RESULTS.md; the others are CSV files alone."""
 SEARCH_ENGINE = "search engine"
 TEMPLATES = jinja2.Environment(
@@ -59,21 +59,28 @@ def write_report(
     if page.suffix != ".html":
         raise InputError(f"--output is {page}; the name of an .html file is accepted")
     runs, left_out = run_folders.read_module(Path(results), [Path(other) for other in beside])
-    name, own = runs[0].system, list(runs[0].results.values())
+    row, own = runs[0].system, list(runs[0].results.values())
+    name = next((module_name(one) for one in own if one.module), row)
     table = scores.long_table(runs)
-    main = comparison.main_table(table, comparison.figures_of(table, name), [name])
+    main = comparison.main_table(table, comparison.figures_of(table, row), [row])
     overlaps = tables.contamination([one for one in own if one.task == "contamination"])
     made = [main, *tables.specified(table), tables.table_5(runs), overlaps]
     sts = {one.name: one for one in own if one.task == "sts"}
     scattered = sts.get("sts-test") or next(iter(sts.values()), None)
-    drawn = figures.scatter(scattered) if scattered else ""
+    ranked = next((one for one in own if one.task == "response_ranking" and one.items), None)
+    every = {run.system: run.results.get(ranked.name) for run in runs} if ranked else {}
+    drawn = {
+        "scatter": figures.scatter(scattered) if scattered else "",
+        "ranks": figures.rank_curve({k: one for k, one in every.items() if one}) if ranked else "",
+    }
     html = TEMPLATES.get_template("report.html.jinja").render(
         name=name,
         runs=runs,
         results=own,
         tables=[one for one in made if one.cells],
         scattered=scattered,
-        scatter=base64.b64encode(drawn.encode()).decode(),
+        ranked=ranked,
+        **{name: base64.b64encode(text.encode()).decode() for name, text in drawn.items()},
         synthetic=[one.name for one in own if one.data.get("origin") == SYNTHETIC],
         left_out=left_out,
         figure=figure,

@@ -39,7 +39,6 @@ class Table:
     file: str
     title: str
     cells: Sequence[Score]
-    percent: bool = False
     decimals: int = 3
     n: dict[str, int] = field(default_factory=dict)
     note: str = ""
@@ -54,11 +53,11 @@ class Table:
             yield block, list(dict.fromkeys(cell.header for cell in cells)), rows
 
     def number(self, value: float | None) -> str:
-        """Return a number in this table's unit and decimals; empty for None."""
+        """Return a number in this table's decimals; empty for None."""
         if value is None or isinstance(value, int):
             return "" if value is None else f"{value:,}"
         # Added to 0, what rounds to -0 is 0.
-        rounded = round(100 * value if self.percent else value, self.decimals) + 0.0
+        rounded = round(value, self.decimals) + 0.0
         return f"{rounded:,.{self.decimals}f}"
 
     def words(self, cell: Score) -> list[str]:
@@ -95,7 +94,7 @@ class Table:
         return "\n\n".join(parts)
 
     def csv(self) -> str:
-        """Return every number as CSV, a line each, in the unit of the table."""
+        """Return every number as CSV, a line each."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(("data", "row", "kind", "figure", "value", "deviation", "low", "high"))
@@ -125,7 +124,6 @@ class Spec(msgspec.Struct, forbid_unknown_fields=True):
     rows: str = ""
     columns: dict[str, Column] = {}
     metrics: list[str] = []
-    percent: bool = False
     decimals: int = 3
     interval: str = ""
     note: str = ""
@@ -200,7 +198,7 @@ def _specified(file: str, spec: Spec, scores: Sequence[Score]) -> Table:
         cells.sort(key=lambda cell: list(spec.columns).index(cell.header))
     of = {name: result.settings.get("candidates") for name, result in data.items()}
     n = {f"{name} (of {of[name]})" if of[name] else name: data[name].n for name in data}
-    return Table(file, spec.title, cells, spec.percent, spec.decimals, n, spec.note)
+    return Table(file, spec.title, cells, spec.decimals, n, spec.note)
 
 
 def interval_of(value: float, kind: str, data: str, group: str = ALL) -> list[float] | None:
@@ -235,7 +233,7 @@ def table_5(runs: Sequence[Run]) -> Table:
             row = "{kind}: {sentence1} / {sentence2}".format(**example)
             found = {"gold score": [example["gold"]], "the paper": [example["score"]], **ours}
             cells += [Score(row, OURS, *mean(of), header=name) for name, of in found.items()]
-    return Table("table_5", "Table 5: the paper's examples, scored by -arccos(cosine)", cells)
+    return Table("table_5", "Examples, scored by -arccos(cosine) (table 5 of the paper)", cells)
 
 
 def _texts(pair: dict) -> tuple[str, str]:

@@ -33,13 +33,13 @@ class Run(NamedTuple):
 def read_module(folder: Path, others: Sequence[Path] = ()) -> tuple[list[Run], list[str]]:
     """Read the results of a module, those of other modules, and those of the baselines.
 
-    The module has its folder's name, another the name of its folder of results, or the whole path
-    where that name is taken. Returns the runs, and sentences on what is left out.
+    The module is "this module", another has the name of its folder of results, or the whole path
+    where that name is taken, and a baseline has its own. Returns the runs, and sentences on what is
+    left out.
     """
     own = _by_name(folder)
-    system = next((module_name(one) for one in own.values() if one.module), SYSTEMS["module"])
-    runs = [Run(system, OURS, own)]
-    names = [system, *(other.name for other in others)]
+    runs = [Run(SYSTEMS["module"], OURS, own)]
+    names = [other.name for other in others]
     for other in dict.fromkeys(others):
         system = str(other) if names.count(other.name) > 1 else other.name
         runs.append(Run(system, OTHER, _by_name(other)))
@@ -77,7 +77,12 @@ def _by_name(folder: Path) -> dict[str, Result]:
 
 def _baselines(folder: Path) -> list[Run]:
     paths = sorted(path for path in (folder / BASELINES).glob("*") if any(path.glob("*.json")))
-    return [Run(shown(path.name), BASELINE, _by_name(path)) for path in paths]
+    found = []
+    for path in paths:
+        results = _by_name(path)
+        names = (module_name(one) for one in results.values() if one.module)
+        found.append(Run(next(names, shown(path.name)), BASELINE, results))
+    return found
 
 
 def _on_the_same_items(runs: list[Run]) -> tuple[list[Run], list[str]]:

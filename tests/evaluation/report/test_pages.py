@@ -12,6 +12,7 @@ import pytest
 from common.errors import InputError
 from evaluation.options import RowsOptions
 from evaluation.report import figures, pages
+from evaluation.report.tables import TABLES
 from evaluation.results import store
 from tests.evaluation.report.results_of import official, ranking, result, sts
 
@@ -26,7 +27,9 @@ def page(tmp_path):
         folder = tmp_path / "results"
         for name, found in {"": results, **baselines}.items():
             for one in found:
-                store.write(one, folder / "baselines" / name if name else folder)
+                named = dataclasses.replace(one, module={"path": name, "fingerprint": "b"})
+                put = (named, folder / "baselines" / name) if name else (one, folder)
+                store.write(*put)
         return pages.write_report(folder, tmp_path / "page.html").read_text()
 
     return write
@@ -43,8 +46,7 @@ def test_the_report_has_scores_beside_baselines_and_provenance_and_no_scripts(pa
     for expected in (
         "Scores of module",
         # n, the score, the best baseline, the difference.
-        "response_ranking, P@1 4 0.750 [0.250, 0.750] 0.000 [0.250, 0.750] TF IDF 0.750",
-        "Figure 7: scores against human judgement, sts-test",
+        "response_ranking, P@1 4 0.750 [0.250, 0.750] 0.000 [0.250, 0.750] TF_IDF 0.750",
         "Reddit (paper) 0.731 [0.705, 0.755]",
     ):
         assert expected in text
@@ -52,7 +54,12 @@ def test_the_report_has_scores_beside_baselines_and_provenance_and_no_scripts(pa
         assert expected in text[text.index("Provenance") :]
     pattern = r"https?:|<link|@import|url\((?!#)|<script|src=(?!\"data:image/svg)"
     assert not re.findall(pattern, written)
-    assert written.count('<img src="data:image/svg+xml;base64,') == 1
+    assert written.count('<img src="data:image/svg+xml;base64,') == 2
+    # The question of a newcomer first, and one unit.
+    titles = re.findall("<h2>(.*?)</h2>", written)
+    shown = [TABLES[name].title.replace("'", "&#39;") for name in ("table_1", "table_3")]
+    assert titles[1:3] == shown
+    assert "%" not in text[text.index("0.750") : text.index("Provenance")]
 
 
 def test_text_is_escaped(page):
@@ -76,6 +83,18 @@ def test_figure_7_has_a_point_for_each_pair():
     (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
     assert points.count("<use") == 4
     assert figures.scatter(sts()) == drawn
+
+
+def test_ranks_have_a_curve_for_each_system_and_chance():
+    ours, other = ranking(1, 2, 2, 2), ranking(1, 1, 1, 2)
+    ours.items[0]["baselines"] = {"word_overlap": 2}
+    for item in ours.items[1:]:
+        item["baselines"] = {"word_overlap": 1}
+    drawn = figures.rank_curve({"this module": ours, "TF-IDF": other})
+    assert {"this module", "TF-IDF", "word overlap", "chance"} <= {
+        *re.findall("<!-- (.*?) -->", drawn)
+    }
+    assert figures.rank_curve({"this module": ours, "TF-IDF": other}) == drawn
 
 
 def test_the_main_scores_are_said(tmp_path):
@@ -110,7 +129,8 @@ def results(tmp_path):
     for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
         put(f"growth_{share}-0", sts("sts-dev", r=r))
         put(f"nli_{share}-0", sts("sts-dev", r=r), official(sts(r=r / 2)))
-    put("baselines/TF-IDF", sts("sts-dev", r=0.65), ranking(2, 2, 2, 2))
+    words = {"path": "TF-IDF", "fingerprint": "b"}
+    put("baselines/TF-IDF", sts("sts-dev", r=0.65, module=words), ranking(2, 2, 2, 2, module=words))
     return folder
 
 

@@ -32,7 +32,7 @@ def test_a_module_others_and_baselines(tmp_path):
     others = [put(tmp_path / name, sts()) for name in ("a/results", "b/results", "older")]
     put(tmp_path / "m" / "baselines" / "words_SIF", named(sts(), "words"), engine)
     runs, left_out = read_module(tmp_path / "m", others)
-    labels = ["module", *map(str, others[:2]), "older", "words SIF"]
+    labels = ["this module", *map(str, others[:2]), "older", "words"]
     assert [one.system for one in runs] == labels
     assert left_out == []
     scores = long_table(runs)

@@ -19,7 +19,7 @@ from tests.evaluation.report.results_of import (
     sts,
 )
 
-PERCENT = {"percent": True, "decimals": 1}
+ONE = {"decimals": 1}
 
 
 def specified(*results, more=()):
@@ -31,10 +31,10 @@ def specified(*results, more=()):
     ("cell", "how", "number", "interval"),
     [
         (Score("", "", 0.12345, [0.1, 0.2]), {}, "0.123", "[0.100, 0.200]"),
-        (Score("", "", 0.12345, [0.1, 0.2]), PERCENT, "12.3", "[10.0, 20.0]"),
+        (Score("", "", 0.12345, [0.1, 0.2]), ONE, "0.1", "[0.1, 0.2]"),
         (Score("", "", 1.0, [1.0, 1.0]), {}, "1.000", ""),
         (Score("", "", -1e-9), {}, "0.000", ""),
-        (Score("", "", 12345), PERCENT, "12,345", ""),
+        (Score("", "", 12345), ONE, "12,345", ""),
         (Score("", "", 0.72, deviation=0.0283), {}, "0.720 ± 0.028", ""),
     ],
 )
@@ -48,15 +48,15 @@ def test_a_table_as_markdown_and_as_csv():
         Score("known", PAPER, 0.25, None, 0.1, header="one", block="y"),
         Score("known", PAPER, 1.0, header="two", block="y", of="b"),
     ]
-    table = Table("t", "A table", cells, **PERCENT)
+    table = Table("t", "A table", cells, **ONE)
     first, second = table.markdown().split("\n\n")
-    assert first.splitlines()[-1] == r"| a\|b | 50.0 [25.0, 75.0] |"
-    assert second.splitlines()[-1] == "| known (paper) | 25.0 ± 10.0 | 100.0, b |"
+    assert first.splitlines()[-1] == r"| a\|b | 0.5 [0.2, 0.8] |"
+    assert second.splitlines()[-1] == "| known (paper) | 0.2 ± 0.1 | 1.0, b |"
     assert table.csv().splitlines() == [
         "data,row,kind,figure,value,deviation,low,high",
-        "x,a|b,ours,one,50.0,,25.0,75.0",
-        "y,known,paper,one,25.0,10.0,,",
-        "y,known,paper,two,100.0,,,",
+        "x,a|b,ours,one,0.5,,0.2,0.8",
+        "y,known,paper,one,0.2,0.1,,",
+        "y,known,paper,two,1.0,,,",
     ]
     wide = Table("t", "Wide", [cells[0]._replace(header=name) for name in "abcde"])
     assert "[" not in wide.markdown()
@@ -78,7 +78,7 @@ def test_the_papers_rows_are_there_on_its_data_alone():
         ranking(1, 2, settings={"candidates": 20}),
         *(dataclasses.replace(one, n=9) for one in papers[2:]),
     ]
-    for results, counts in ((papers, [12, 4, 2, 5, 4]), (synthetic, [0] * 5), (own, [0] * 5)):
+    for results, counts in ((papers, [2, 12, 5, 4, 4]), (synthetic, [0] * 5), (own, [0] * 5)):
         found = specified(*results)
         of_paper = [{c.row for c in one.cells if c.kind == PAPER} for one in found.values()]
         assert [len(rows) for rows in of_paper] == counts
@@ -108,12 +108,12 @@ def test_our_figures_and_the_papers_stand_in_the_columns_of_their_data():
     assert list(table_4["", "this module"].values()) == ["0.400", "0.500", *["0.250"] * 3]
     assert list(table_4["", "Reddit+SNLI"].values()) == ["0.782", "0.891", "0.764", "0.585"]
     assert ("", "word overlap") not in table_4
-    assert list(rows_of(found["table_1"])["", "DAN"].values()) == ["56.1", "70.2", "83.6"]
+    assert list(rows_of(found["table_1"])["", "DAN"].values()) == ["0.561", "0.702", "0.836"]
     six = rows_of(found["table_6"])
-    assert six["SemEval2017-Task3-CQA-QL-test", "search engine"] == {"MAP": "41.85"}
-    assert six["SemEval2017-Task3-CQA-QL-test", "Reddit"] == {"MAP": "47.07"}
-    assert rows_of(found["table_2"])["", "this module"] == {"dev": "50.0", "test": "60.0"}
-    assert rows_of(found["table_2"])["", "InferSent"] == {"test": "84.5"}
+    assert six["SemEval2017-Task3-CQA-QL-test", "search engine"] == {"MAP": "0.4185"}
+    assert six["SemEval2017-Task3-CQA-QL-test", "Reddit"] == {"MAP": "0.4707"}
+    assert rows_of(found["table_2"])["", "this module"] == {"dev": "0.500", "test": "0.600"}
+    assert rows_of(found["table_2"])["", "InferSent"] == {"test": "0.845"}
 
 
 def test_the_papers_tables_agree_with_each_other():

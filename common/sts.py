@@ -115,9 +115,13 @@ def train_source(path: Path) -> Source:
 
 
 def _of_file(path: Path) -> Source:
-    name = unpacked_name(path)
-    files = (path, _gold_of(path)) if _INPUT in name and name.endswith(".txt") else (path,)
+    files = (path, _gold_of(path)) if _is_semeval(path) else (path,)
     return Source(f"sts-{stem_of(path).removeprefix('sts-')}", files)
+
+
+def _is_semeval(path: Path) -> bool:
+    """Whether a file has the sentences of a SemEval data set, without their scores."""
+    return _INPUT in path.name and unpacked_name(path).endswith(".txt")
 
 
 def _gold_of(path: Path) -> Path:
@@ -130,7 +134,8 @@ def _gold_of(path: Path) -> Path:
 
 def read(source: Source, columns: Columns | None = None) -> SimilarityData:
     """The pairs of a source; with `columns`, of one CSV or TSV file with a header."""
-    files = [path for path in source.files if columns or _GOLD not in path.name]
+    golds = {_gold_of(path) for path in source.files if _is_semeval(path)}
+    files = [path for path in source.files if path not in golds]
     rows = [row for path in files for row in _read(path, columns)]
     judged = [row for row in rows if row]
     pairs = [row for row in judged if row.sentence1.strip() and row.sentence2.strip()]
@@ -150,7 +155,7 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     if columns:
         named = {name: [getattr(columns, name)] for name in NAMED}
         return parse_rows(path, _of_row, columns=named, dialect=columns.dialect)
-    if _INPUT in name:
+    if _is_semeval(path):
         return _semeval(path, _gold_of(path), genre)
     if name.endswith(".txt"):
         return parse_rows(path, _of_sick, columns=NAMED)

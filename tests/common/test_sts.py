@@ -121,6 +121,12 @@ def test_tables_of_scores_and_sick(write, tmp_path):
     assert [(p.genre, p.sentence2) for p in whole.pairs] == [("TRAIN", "c"), ("TEST", "g")]
 
 
+def test_only_the_scores_of_semeval_sentences_are_no_pairs(write, tmp_path):
+    write("sets/a.gs.tsv", "4\ta b\tc d\n")
+    write("sets/b.input.tsv", "1\te\tf\n")
+    assert [pair.gold for pair in read(tmp_path / "sets").pairs] == [4.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -206,6 +212,7 @@ def test_an_escaped_quote_is_text(write):
         ("SICK.txt", "1\ta\tb\t4\n", "SICK.txt:1"),
         ("SICK.txt", SICK + "1\ta\tb\n", "SICK.txt:2"),
         ("x.input.y.txt", "a\tb\n", "x.gs.y.txt"),
+        ("x.gs.y.txt", "4\n1\n", "x.gs.y.txt:1"),
         ("own.csv", "l,right,score\n", "own.csv:1"),
         ("own.csv", "left,right,score\na,b,1\na,b\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,3 of 5\n", "own.csv:2"),

@@ -7,6 +7,8 @@ import io
 import json
 import sys
 
+import faiss
+import google_crc32c
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -303,6 +305,33 @@ def test_codes_find_what_exact_search_finds(module, tmp_path, monkeypatch):
     for damage in (codes.unlink, lambda: codes.write_bytes(codes.read_bytes()[:-5])):
         damage()
         assert build_index(module, [many, more], output=output).codes.ntotal == 801
+
+
+def test_an_index_whose_codes_are_of_fewer_texts_is_made_anew(module, lines, monkeypatch):
+    monkeypatch.setattr(indices, "CODES_FROM", 700)
+    lines.write_text("".join(f"a word {i} of {i * i % 97}\n" for i in range(800)))
+    index = build_index(module, lines)
+    folder = lines.with_name("replies.txt.index")
+    index.codes.reset()
+    quantized.add(index.codes, index.matrix[:750])
+    faiss.write_index(index.codes, str(folder / "codes.faiss"))
+    about = json.loads((folder / "index.json").read_text())
+    content = (folder / "codes.faiss").read_bytes()
+    about["crc32c"]["codes.faiss"] = google_crc32c.value(content)
+    (folder / "index.json").write_text(json.dumps(about))
+    assert build_index(module, lines).codes.ntotal == 800
+
+
+@pytest.mark.parametrize(("top", "rank"), [(1, 99), (30, 299)])
+def test_the_best_text_is_found_wherever_codes_rank_it_among_those_rescored(top, rank):
+    class Codes:
+        def search(self, inputs, count):
+            return None, np.tile(np.arange(count), (len(inputs), 1))
+
+    matrix = np.ones((400, 2), np.float16)
+    matrix[rank] = 2
+    _, rows = search.approximate_rows(Codes(), matrix, np.ones((1, 2), np.float32), top=top)
+    assert rows[0, 0] == rank
 
 
 def test_rows_of_any_length_have_codes():

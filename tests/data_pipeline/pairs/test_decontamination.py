@@ -4,10 +4,11 @@ import gzip
 import json
 
 import orjson
+import pyarrow as pa
 import pytest
 
 from common.errors import InputError
-from data_pipeline.pairs.decontamination import Excluded, normalize, read_texts
+from data_pipeline.pairs.decontamination import Excluded, decontaminate, normalize, read_texts
 from data_pipeline.storage.inputs import find_inputs
 
 
@@ -22,6 +23,16 @@ def texts_in(tmp_path):
         return read_texts(file)
 
     return read
+
+
+def test_a_pair_is_taken_out_for_a_text_in_its_context_too(tmp_path):
+    (tmp_path / "sts.txt").write_text("Of the test set!\n")
+    names = ("input", "response", "input_id", "response_id", "context/0")
+    rows = [dict.fromkeys(names, "a text"), dict.fromkeys(names, "a text")]
+    rows[1]["context/0"] = "of the test set"
+    pairs = pa.RecordBatch.from_pylist(rows)
+    kept, *_ = decontaminate(pairs, excluded=Excluded([str(tmp_path / "sts.txt")]))
+    assert kept.to_pylist() == rows[:1]
 
 
 @pytest.mark.parametrize(

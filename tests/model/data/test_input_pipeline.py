@@ -72,6 +72,21 @@ def test_batch_sizes_change_without_losing_a_record(source):
     assert [number for batch in batches for number in batch] == numbers(source, 3, 24)
 
 
+@pytest.mark.parametrize("start", [1, 3, 9])
+def test_each_of_two_workers_goes_on_from_a_step(source, start):
+    sampler = TaskSampler([schema.Data(global_batch_size=4)], [], 0)
+    for worker in range(2):  # with two replicas each
+        context = tf.distribute.InputContext(2, worker, 4)
+
+        def records(start, steps, context=context):
+            batches = input_pipeline.training_batches(
+                source, tf.identity, sampler=sampler, index=0, start=start, context=context
+            )
+            return [int(record) for batch in batches.take(2 * steps) for record in batch.numpy()]
+
+        assert records(start, 10) == records(0, start + 10)[2 * start :]
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_over_an_epoch_the_workers_read_every_record_once(source, workers):
     seen = []

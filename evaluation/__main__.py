@@ -76,6 +76,13 @@ COMMANDS = (
         "--module module/ --sts stsb/sts-dev.csv --output mistakes/",
     ),
     Command(
+        "threshold",
+        options.ThresholdOptions,
+        "evaluation.analysis.threshold:run",
+        "from which cosine on two texts match, chosen on labelled pairs",
+        "--module module/ --data labelled.csv --columns question match label",
+    ),
+    Command(
         "report",
         options.ReportOptions,
         "evaluation.report.pages:report",

@@ -251,6 +251,13 @@ class MistakesOptions(CandidatesOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThresholdOptions(ColumnsOptions, ModuleOptions):
+    """From which cosine on texts match."""
+
+    data: Path = option(help="pairs of texts with the label 1 or 0", metavar="FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportOptions(Options):
     """The page of a module."""
 

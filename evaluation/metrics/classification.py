@@ -15,6 +15,17 @@ def label_counts(predicted: np.ndarray, relevant: np.ndarray) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*columns), axis=-1).astype(np.int64)
 
 
+def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
+    """Return the score from which on a yes has the highest F1, float [items] and bool [items].
+
+    It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
+    """
+    distinct = np.unique(scores)
+    f1 = from_counts(label_counts(np.asarray(scores) >= distinct[:, None], relevant))["f1"]
+    best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
+    return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
+
+
 def from_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
     """Return the scorer's precision, recall, F1 and accuracy of the label "true".
 

@@ -102,21 +102,11 @@ def evaluate(encoder, data: QueryData) -> Result:
 
 
 def thresholds(dev: Result) -> dict[str, float]:
-    """Return for each system of a result the threshold that gives it the highest F1 there.
-
-    It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
-    """
+    """Return for each system of a result the threshold that gives it the highest F1 there."""
     relevant = np.array([item["relevant"] for item in dev.items])
     columns = {dev.system: [item["score"] for item in dev.items]}
     columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
-    found = {}
-    for name, scores in columns.items():
-        distinct = np.unique(scores)
-        labels = np.asarray(scores) >= distinct[:, None]
-        f1 = classification.from_counts(classification.label_counts(labels, relevant))["f1"]
-        best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
-        found[name] = float((distinct[max(0, best - 1)] + distinct[best]) / 2)
-    return found
+    return {name: classification.best_threshold(row, relevant) for name, row in columns.items()}
 
 
 def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:

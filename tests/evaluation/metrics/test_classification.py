@@ -8,6 +8,12 @@ def labelled(predicted, relevant):
     return classification.from_counts(classification.label_counts(predicted, relevant))
 
 
+def test_of_equal_f1_the_highest_threshold_is_taken():
+    scores, relevant = np.array([0.9, 0.7, 0.5, 0.3]), np.array([True, False, False, True])
+    # From 0.9 on: P 1, R 1/2; from 0.3 on: P 1/2, R 1.
+    assert classification.best_threshold(scores, relevant) == pytest.approx(0.8)
+
+
 def test_classification_by_hand():
     predicted = np.array([True, True, False, False, True])
     relevant = np.array([True, False, True, False, True])

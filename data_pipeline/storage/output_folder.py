@@ -95,13 +95,14 @@ class OutputFolder:
         with reading(f"--output: {path!r}"):  # no filesystem for such paths
             folder = FileSystems.join(absolute_path(path), _INCOMPLETE)
         self.incomplete = FileSystems.join(folder, uuid.uuid4().hex)
+        self._has_started = False
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Keeps other jobs out of the folder, which is created if it does not exist.
 
-        Object stores have no locks: there the last job that claims a folder takes it over, and one
-        that has lost it publishes nothing.
+        Object stores have no locks: there the last job to `start` takes a folder over, and one that
+        has lost it publishes nothing.
 
         Raises:
           ClaimedError: if another job works in it.
@@ -112,11 +113,11 @@ class OutputFolder:
                 yield
             return
         require_reachable(self.path)
-        write_object(self._file(CLAIM), self.incomplete.encode())
         try:
             yield
         except Exception:
-            self._require_claim()  # else what failed may be that the other job deleted files
+            if self._has_started:
+                self._require_claim()  # else what failed may be that the other job deleted files
             raise
         finally:
             if self._holds_claim():
@@ -166,6 +167,9 @@ class OutputFolder:
           InputError: if files are in the way.
         """
         self._require_ours(self._listed())
+        if is_remote(self.path):
+            write_object(self._file(CLAIM), self.incomplete.encode())
+        self._has_started = True
         delete_folder(self._file(_INCOMPLETE))
         FileSystems.mkdirs(self.incomplete)
 

@@ -102,6 +102,24 @@ def test_the_last_job_takes_a_folder_over_and_the_one_before_publishes_nothing(s
     assert keys(store) == [f"folder/{name}" for name in ("COMPLETED", "statistics.json", "train-0")]
 
 
+def test_a_job_that_is_refused_leaves_the_one_at_work_alone(store):
+    first, second = OutputFolder(FOLDER), OutputFolder(FOLDER)
+    write_object(f"{FOLDER}/COMPLETED", b'{"inputs": {}, "options": {}, "outputs": {}}')
+    with first.claimed():
+        first.start()
+        aside = write_aside(first.incomplete, "aside", b"", records=0)
+        with second.claimed():
+            assert second.is_done([], {})
+        with pytest.raises(InputError, match="shards") as refused, second.claimed():
+            try:
+                second.is_done([], {"shards": 1})
+            finally:
+                second.discard()
+        assert not isinstance(refused.value, ClaimedError)
+        first.publish({"train-0": aside}, inputs={}, options={}, statistics={})
+    assert "folder/train-0" in keys(store)
+
+
 @pytest.mark.parametrize("name", ["train-0", "statistics.json"])
 def test_a_job_that_is_taken_over_while_it_publishes_completes_nothing(store, monkeypatch, name):
     rename = FileSystems.rename

@@ -37,7 +37,7 @@ def write_sample(options: SampleOptions) -> None:
       InputError: if the folder holds real data or is not local.
       ClaimedError: if another process works in the folder.
     """
-    if is_remote(options.output):
+    if not options.output or is_remote(options.output):
         raise InputError(f"--output: {options.output!r}: accepted: a local folder")
     output, comments, seed = Path(options.output), options.comments, options.seed
     marker = output / MARKER

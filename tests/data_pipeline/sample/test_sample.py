@@ -119,10 +119,10 @@ def test_real_data_is_not_overwritten_and_another_sample_is(tmp_path):
         assert sum(len(comments_of(some)) for some in lines) == comments
 
 
-@pytest.mark.parametrize(("output", "comments"), [("sample", 0), ("s3://bucket/world", 1)])
+@pytest.mark.parametrize(("output", "comments"), [("sample", 0), ("s3://bucket/world", 1), ("", 1)])
 def test_what_is_refused(tmp_path, monkeypatch, output, comments):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="--comments: 0" if not comments else output):
+    with pytest.raises(InputError, match="--output" if comments else "--comments: 0"):
         make(output, comments=comments)
     assert list(tmp_path.iterdir()) == []
 

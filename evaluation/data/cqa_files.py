@@ -6,6 +6,7 @@ label `?`), whose labels are in a gold file.
 """
 
 import gzip
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,6 +198,8 @@ def _read_relevancy(path: Path) -> list[Query]:
 
     def add(line: str) -> None:
         query_id, candidate_id, _, score, label = line.split("\t")
+        if not math.isfinite(float(score)):
+            raise ValueError(f"the score is {score!r}; accepted: a finite number")
         candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))
         queries.setdefault(query_id, Query(query_id)).candidates.append(candidate)
 

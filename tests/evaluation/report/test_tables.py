@@ -94,7 +94,9 @@ def test_our_figures_and_the_papers_stand_in_the_columns_of_their_data():
         result("cqa", TEST_2017, system="search_engine", n=88, map=0.4185),
         result("snli", "snli-dev", accuracy=0.5),
         result("snli", "snli-test", n=9824, accuracy=0.6),
+        result("snli", "snli-own_dev", accuracy=0.7),
     )
+    assert rows_of(found["entailment"]) == {("own_dev", "this module"): {"accuracy": "0.700"}}
     table_3 = rows_of(found["table_3"])
     assert table_3["", "this module"] == {"dev": "0.400", "test": "0.500"}
     assert table_3["", "this module, tuned"] == {"test": "0.625"}

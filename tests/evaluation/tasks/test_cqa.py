@@ -162,7 +162,14 @@ def test_vectors_of_zeros_are_no_ranking(xml_file, fake_encoder):
 
 
 @pytest.mark.parametrize(
-    "line", ["Q\tR\t1\t1", "Q\tR\t1\tx\ttrue", "Q\tR\t1\t1\tTrue", "Q\tR\t1\t1\ttrue"]
+    "line",
+    [
+        "Q\tR\t1\t1",
+        "Q\tR\t1\tx\ttrue",
+        "Q\tS\t1\tnan\ttrue",
+        "Q\tR\t1\t1\tTrue",
+        "Q\tR\t1\t1\ttrue",
+    ],
 )
 def test_gold_files_that_cannot_be_read_are_named(write_text, tmp_path, line):
     path = write_text("a.relevancy", f"Q\tR\t1\t1\ttrue\n{line}\n")

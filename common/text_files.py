@@ -177,7 +177,7 @@ def _parse_parquet(
             for row in chain.from_iterable(batch.to_pylist() for batch in batches):
                 yield parse(row)
                 number += 1
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, pyarrow.ArrowException) as error:
         raise InputError(f"{path}:{number}: {message_of(error)}") from error
 
 

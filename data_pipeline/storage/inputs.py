@@ -33,7 +33,7 @@ class UnreadableFileError(Exception):
 
 
 class InputFile(NamedTuple):
-    """A file to read, or a part of one (`parts`)."""
+    """A file to read, or a part of one (`shares`)."""
 
     path: str
     size: int

@@ -89,6 +89,7 @@ def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
         with pytest.raises(ClaimedError, match=str(first.pid)) as error, claim(folder):
             pass
         assert "secret" not in str(error.value)
+        assert "secret" not in (folder / files.CLAIM).read_text()
         with claim(folder, name=".other.claim"):
             pass
         first.send_signal(signal.SIGKILL)
@@ -160,6 +161,15 @@ def test_what_a_killed_process_wrote_aside_is_removed_by_the_next(tmp_path, mome
         # Nothing else has the old folder where the process died between two renames.
         assert len(hidden) == (moment == "renaming")
         assert all((tmp_path / name / "old" / "old").exists() for name in hidden)
+
+
+def test_a_link_in_the_place_of_a_claim_is_not_followed(tmp_path):
+    (tmp_path / "theirs").write_text("content")
+    (tmp_path / "output").mkdir()
+    (tmp_path / "output" / files.CLAIM).symlink_to(tmp_path / "theirs")
+    with pytest.raises(OSError, match=files.CLAIM), claim(tmp_path / "output"):
+        pass
+    assert (tmp_path / "theirs").read_text() == "content"
 
 
 def test_folders_that_were_made_for_nothing_are_removed(tmp_path):

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,30 @@ def test_the_command_trains_exports_and_embeds_with_it(arguments, tmp_path):
     embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
     embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
     assert "(2, 6)" in run(tmp_path, "-c", embeds, tmp_path / "module").stdout
+
+
+LEARNS = """
+import sys, tensorflow as tf, tf_keras, model, my_encoder
+texts = [f"word{n % 97} word{n % 89} word{n % 83}" for n in range(4096)]
+pairs = tf.data.Dataset.from_tensor_slices((texts, texts)).batch(128)
+encoder = model.build("mean.yaml")
+COMPILE
+loss = encoder.fit(pairs, epochs=1, verbose=0).history["loss"][-1]
+sys.exit(f"loss {loss}" if loss > 4.4 else 0)
+"""
+"""Chance is log(128), 4.85."""
+
+
+@pytest.mark.slow
+def test_the_encoder_of_the_documents_learns(tmp_path):
+    page = (REPOSITORY / "docs" / "training.md").read_text()
+    module = page.partition("    # my_encoder.py\n")[2].partition("\nThe YAML")[0]
+    (tmp_path / "my_encoder.py").write_text(textwrap.dedent(module))
+    (yaml,) = re.findall(r"^    (task: .*type: mean.*)$", page, re.MULTILINE)
+    (tmp_path / "mean.yaml").write_text(yaml)
+    (compiles,) = re.findall(r"^    (encoder\.compile\(.*)$", page, re.MULTILINE)
+    done = run(tmp_path, "-c", LEARNS.replace("COMPILE", compiles))
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_module_that_is_not_there_is_named(arguments, tmp_path):

@@ -266,3 +266,16 @@ def test_the_fingerprint_changes_with_the_vocabulary(save, tmp_path):
     # The rest, which names the weights, stays.
     assert fingerprint(module) != before
     assert fingerprint(module)[-80:] == before[-80:]
+
+
+def test_without_a_fingerprint_all_files_of_a_module_count(save, tmp_path):
+    (tmp_path / "words").write_text("a\nb\n")
+    module = save(Weighted(str(tmp_path / "words")))
+    (module / "fingerprint.pb").unlink()
+    found = [fingerprint(shutil.copytree(module, tmp_path / "copy")), fingerprint(module)]
+    (variables,) = module.glob("variables/variables.data-*")
+    for part in (module / "saved_model.pb", variables, module / "assets" / "words"):
+        part.write_bytes(part.read_bytes()[:-1] + b"?")
+        found.append(fingerprint(module))
+    assert found[0] == found[1]
+    assert len(set(found)) == 4

@@ -61,6 +61,11 @@ def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
 
 
+def test_the_matrix_is_the_same_each_time(world, tuned):
+    encoder, train, dev, _ = world
+    np.testing.assert_array_equal(sts_tuning.learn(encoder, train, dev).matrix, tuned.matrix)
+
+
 def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
     _, train, dev, _ = world
     texts = [

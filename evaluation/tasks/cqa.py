@@ -106,7 +106,10 @@ def thresholds(dev: Result) -> dict[str, float]:
     relevant = np.array([item["relevant"] for item in dev.items])
     columns = {dev.system: [item["score"] for item in dev.items]}
     columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
-    return {name: classification.best_threshold(row, relevant) for name, row in columns.items()}
+    return {
+        name: classification.best_threshold(np.array(row), relevant)
+        for name, row in columns.items()
+    }
 
 
 def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:

@@ -147,4 +147,7 @@ def _scored(folder: Path, sets: dict[str, EvaluationSet], *, seed: int) -> dict[
             raise InputError(f"--seed is {seed}; {name} in --results is in the order of {seed_of}")
         if scored.data.get("sha256") != of.source.provenance()["sha256"]:
             raise InputError(f"{name}: computed on other data than {of.source.files[0]}")
+        if len(scored.items) != len(of.items):  # of a file that another version read
+            both = f"{len(scored.items)} items in --results, {len(of.items)} in the data"
+            raise InputError(f"{name}: {both}; compute it again with --again")
     return results

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ from common import sts as sts_files
 from common.errors import InputError
 from evaluation.analysis import contamination
 from evaluation.data import overlap, tfrecords
+from evaluation.results import store
 from evaluation.results.store import Evaluation, Store
 from evaluation.tasks import sts
 
@@ -111,6 +113,9 @@ def test_results_must_be_of_the_same_data_and_order(stored, write_text, tmp_path
     assert "--sts" in fails(*base)
     stsb = ["--sts", tmp_path / "stsb"]
     assert "sts-dev" in fails(*base, *stsb, tmp_path / "stsb")
+    fewer = dataclasses.replace(stored, items=stored.items[1:], n=len(PAIRS) - 1)
+    store.write(fewer, tmp_path / "fewer")
+    assert f"{len(PAIRS) - 1} items" in fails(*base, *stsb, "--results", tmp_path / "fewer")
     with (tmp_path / "stsb" / "sts-dev.csv").open("a") as file:
         file.write(ROW.format(1, "more", "of it"))
     results = ["--results", tmp_path / "results"]

@@ -54,7 +54,8 @@ def _settings(options: Any, task: str) -> dict[str, Any]:
         return {"columns": options.named_columns()}
     if task == RETRIEVAL:
         return {IGNORE_IDENTICAL_IDS: options.ignore_identical_ids}
-    return {"candidates": options.candidates} if task == "response_ranking" else {}
+    names = ("candidates", "own_replies") if task == "response_ranking" else ()
+    return {name: getattr(options, name) for name in names}
 
 
 def _storing(options: ResultsOptions) -> dict[str, Any]:

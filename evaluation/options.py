@@ -48,6 +48,11 @@ class CandidatesOptions(SeededOptions):
         minimum=2,
         group=_METHOD,
     )
+    own_replies: bool = option(
+        False,
+        help="also score replies of authors to themselves, where records tell them",
+        group=_METHOD,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,7 @@ from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies
 from data_pipeline.pairs.options import ALL
+from data_pipeline.pairs.overlap import count_in_train
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import write_shard
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
@@ -90,6 +91,7 @@ def build(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
+    tallies.append(count_in_train(pairs, exchange, shards=plan.shards, partitions=plan.partitions))
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
     few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
     tallies.append(pairs | "Count lengths, subreddits and months" >> beam.Map(describe))

@@ -25,6 +25,7 @@ from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
 from data_pipeline.pairs.tfrecord import (
     INPUT,
     INPUT_ID,
+    OWN_REPLY,
     RESPONSE,
     RESPONSE_ID,
     SUBREDDIT,
@@ -42,7 +43,12 @@ _TEXT = pa.field("text", pa.large_string())
 """Null where the message is dropped."""
 
 OWN_SCHEMA = pa.schema(
-    [*map(MESSAGES.field, ("id", "parent")), _TEXT, MESSAGES.field("dropped_by"), POSITION]
+    [
+        *map(MESSAGES.field, ("id", "parent", "author")),
+        _TEXT,
+        MESSAGES.field("dropped_by"),
+        POSITION,
+    ]
 )
 """A message in the partition of its own id; dropped ones are included, to be counted once."""
 REPLIES_SCHEMA = pa.schema([*OWN_SCHEMA, *map(MESSAGES.field, ("thread", "group", "created"))])
@@ -94,6 +100,10 @@ class OwnMessages:
         """The ids of what they reply to."""
         return self.messages.column("parent").take(rows)
 
+    def authors(self, rows: Any) -> Any:
+        """Who wrote them; null if unknown."""
+        return self.messages.column("author").take(rows)
+
     def are_kept(self, rows: Any) -> np.ndarray:
         """Whether the messages are here and kept."""
         return values_of(self.messages.column("dropped_by").is_null().take(rows))
@@ -127,7 +137,7 @@ def pair_partition(
 
     Yields:
       Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs, each with counts:
-      `duplicates`, `comments`, `kept`, `replies`, `pairs`, `dropped/RULE`.
+      `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`.
     """
     own = OwnMessages(blocks[OWN_MESSAGES])
     replies = _in_reading_order(received(blocks[REPLIES], REPLIES_SCHEMA))
@@ -143,7 +153,8 @@ def pair_partition(
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
         some = replies.take(pa.array(paired[piece]))
         pairs = _pairs(some, own, rows[piece.start : piece.stop], schema)
-        yield pairs, Counter(pairs=pairs.num_rows)
+        own_replies = pc.sum(pc.equal(pairs.column(OWN_REPLY), "true")).as_py()
+        yield pairs, Counter(pairs=pairs.num_rows, own_replies=own_replies or 0)
 
 
 def _are_first_copies(replies: pa.RecordBatch) -> np.ndarray:
@@ -172,6 +183,7 @@ def _pairs(
         RESPONSE_ID: replies.column("id"),
         THREAD_ID: replies.column("thread"),
         SUBREDDIT: replies.column("group"),
+        OWN_REPLY: pc.equal(replies.column("author"), own.authors(rows)),
         CREATED: replies.column("created"),
         BEFORE_INPUT: own.parents(rows),
     }

@@ -24,6 +24,7 @@ from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
+from data_pipeline.pairs.overlap import IN_TRAIN
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
@@ -46,6 +47,7 @@ _FEW_PAIRS = 0.1
 """Of the replies; in all our dumps together, 0.97 of them find their parent."""
 _EXPECTED_PAIRS = 10
 """An empty split is reported if it should have at least this many pairs on average."""
+_MANY_IN_TRAIN = 0.01
 _PACKAGE = "conversational-embeddings"
 
 
@@ -102,6 +104,8 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
+    if plan.options.has_authors:
+        statistics["own_replies"] = counts["own_replies"]
     if plan.source.layout is Layout.TURNS:
         statistics[TIES] = counts[TIES]
     if plan.excluded is not None:
@@ -111,7 +115,13 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     for split in plan.shards.by_split:
         written = (file.records for file in report.files if file.split == split)
         statistics[f"{split}_pairs"] = sum(written)
+    for name in map(IN_TRAIN.format, _held_out(plan)):
+        statistics[name] = counts[name]
     return statistics
+
+
+def _held_out(plan: Plan) -> list[str]:
+    return [split for split in plan.shards.by_split if split != TRAIN]
 
 
 def _accept(
@@ -156,6 +166,13 @@ def _accept(
             f"{counts['malformed']:,} malformed turns are left out; the turn after one replies to "
             "the turn before it"
         )
+    for split in _held_out(plan):
+        held_out, learned = counts[f"{split}_pairs"], counts[IN_TRAIN.format(split)]
+        if learned > _MANY_IN_TRAIN * held_out:
+            hints.append(
+                f"{learned:,} of {held_out:,} {split} pairs have the texts of a {TRAIN} pair, "
+                "which inflates scores; --max_copies_of_pair 1 keeps one of such pairs"
+            )
     for hint in hints:
         _LOG.warning("warning: %s", hint)
 

@@ -111,6 +111,11 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
                 "the first half of a message has no turn before it"
             )
 
+    @property
+    def has_authors(self) -> bool:
+        """Whether it is known of pairs if one person wrote both texts."""
+        return False
+
     def source(self, files: Any) -> Any:
         """Makes the `Source` of the input files; each command's options do."""
         raise NotImplementedError

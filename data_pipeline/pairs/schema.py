@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, RESPONSE
+from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, OWN_REPLY, RESPONSE
 
 CREATED = "created"
 """Seconds since 1970, UTC, of the response; null if unknown."""
@@ -16,18 +16,19 @@ CONTEXT_ID = "context_id/{}"
 def pairs_schema(context_turns: int) -> pa.Schema:
     """A kept message and a kept reply to it; thread, group and time are the reply's.
 
-    Columns: the `FEATURES`, `CREATED`, `BEFORE_INPUT`, and `CONTEXT` and `CONTEXT_ID` for each
-    context turn, which are null until they are found.
+    Columns: the `FEATURES`, `OWN_REPLY`, `CREATED`, `BEFORE_INPUT`, and `CONTEXT` and `CONTEXT_ID`
+    for each context turn, which are null until they are found.
     """
     texts = (INPUT, RESPONSE)
     columns = {name: pa.large_string() if name in texts else pa.string() for name in FEATURES}
-    columns |= {CREATED: pa.int64(), BEFORE_INPUT: pa.string()}
+    columns |= {OWN_REPLY: pa.string(), CREATED: pa.int64(), BEFORE_INPUT: pa.string()}
     for turn in range(context_turns):
         columns[CONTEXT.format(turn)] = pa.large_string()
         columns[CONTEXT_ID.format(turn)] = pa.string()
     return pa.schema(columns)
 
 
-def stored_columns(context_turns: int) -> list[str]:
+def stored_columns(context_turns: int, *, has_authors: bool) -> list[str]:
     """Names of the stored features of a pair."""
-    return [*FEATURES, *map(CONTEXT.format, range(context_turns))]
+    own = [OWN_REPLY] if has_authors else []
+    return [*FEATURES, *own, *map(CONTEXT.format, range(context_turns))]

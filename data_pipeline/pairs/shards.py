@@ -35,11 +35,16 @@ class Shards(NamedTuple):
     """Split -> how many shards it has; validation is left out where it is not asked for."""
 
     @property
+    def names(self) -> list[str]:
+        """The features that are stored."""
+        options = self.options
+        return stored_columns(options.context_turns, has_authors=options.has_authors)
+
+    @property
     def format(self) -> Format:
         """How pairs are stored."""
         options = self.options
-        names = stored_columns(options.context_turns)
-        return make_format(options.format, names=names, gzipped=options.gzip)
+        return make_format(options.format, names=self.names, gzipped=options.gzip)
 
     def listed(self) -> list[tuple[str, int]]:
         """Each shard's split and its index in it, also those that will stay empty."""
@@ -47,22 +52,26 @@ class Shards(NamedTuple):
 
     def rows(self, pairs: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
         """The rows of pairs, of the schema `ROWS`, and their shards as indices into `listed`."""
-        options = self.options
-        columns = [pairs.column(name) for name in stored_columns(options.context_turns)]
+        columns = [pairs.column(name) for name in self.names]
         rows, checksums = self.format.rows([pc.fill_null(column, "") for column in columns])
         # As a number that sorts as the stored bytes do.
         keys = pa.array(checksums.astype("<u4").view(">u4").astype(np.uint32))
         batch = pa.RecordBatch.from_arrays([keys, rows], schema=ROWS)
-        split_by = split_keys(pairs, options.split_by).dictionary_encode()
-        splits = splits_of(
-            split_by.dictionary,
-            test_fraction=options.test_fraction,
-            validation_fraction=options.validation_fraction,
-        )[split_by.indices.to_numpy()]
+        splits = self.splits(pairs)
         shards = np.array([self.by_split.get(split, 0) for split in SPLITS])
         first = np.cumsum(shards) - shards
         hashes = crc32_of(pairs.column(RESPONSE_ID)).astype(np.int64)
         return batch, first[splits] + hashes % np.maximum(shards, 1)[splits]
+
+    def splits(self, pairs: pa.RecordBatch) -> np.ndarray:
+        """The split of each pair, an index into `SPLITS`: int64 [rows]."""
+        options = self.options
+        split_by = split_keys(pairs, options.split_by).dictionary_encode()
+        return splits_of(
+            split_by.dictionary,
+            test_fraction=options.test_fraction,
+            validation_fraction=options.validation_fraction,
+        )[split_by.indices.to_numpy()]
 
 
 def shards_of(options: PairOptions, *, stored_bytes: int) -> Shards:

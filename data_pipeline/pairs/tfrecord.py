@@ -29,6 +29,9 @@ FEATURES = (INPUT, RESPONSE, INPUT_ID, RESPONSE_ID, THREAD_ID, SUBREDDIT)
 CONTEXT = "context/{}"
 """The context turns, where they were asked for: `context/0` is the one that the input replies to,
 and so on; empty where the conversation has no more."""
+OWN_REPLY = "own_reply"
+"""Where authors are known: "true" if the response has the author of the input, "false", or empty
+if one is unknown."""
 
 PREMISE = "premise"
 HYPOTHESIS = "hypothesis"

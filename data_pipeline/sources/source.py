@@ -40,6 +40,7 @@ MESSAGES = pa.schema(
         pa.field("parent", pa.string()),
         pa.field("thread", pa.string(), nullable=False),
         pa.field("group", pa.string(), nullable=False),
+        pa.field("author", pa.string()),
         pa.field("text", pa.large_string(), nullable=False),
         pa.field("created", pa.int64()),
         pa.field("dropped_by", pa.int8()),
@@ -52,12 +53,13 @@ id: unique over all files of a job (`sources.ids` makes ids so that restart in e
 parent: the id of the message that it replies to; null if it replies to none.
 thread: the conversation; with `--split_by thread` all of it is in one split.
 group: what the data card counts by (Reddit: the subreddit); empty if there is none.
+author: who wrote it, to tell replies to oneself; null if unknown.
 text: as it is to be stored: unescaped and stripped.
 created: seconds since 1970, UTC; null if unknown.
 dropped_by: an index into `Source.rule_names`; null if the message is kept. Dropped messages are
   yielded too: they are counted, and nothing pairs with them.
 
-Strings are valid UTF-8, and no column but `parent`, `created` and `dropped_by` has nulls.
+Strings are valid UTF-8, and no column but `parent`, `author`, `created` and `dropped_by` has nulls.
 """
 
 

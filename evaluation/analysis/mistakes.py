@@ -88,7 +88,8 @@ def run(options: MistakesOptions) -> None:
     similar = sts_files.sources(options.sts) if options.sts else []
     ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
     pairs = [sts_files.read(source) for source in similar]
-    conversations = [ranking_files.read(source) for source in ranked]
+    own_replies = options.own_replies
+    conversations = [ranking_files.read(source, own_replies=own_replies) for source in ranked]
     for data in conversations:
         ranking_files.blocks(len(data.pairs), options.candidates)  # before the slow load
     encoder, seed = evaluation.load_encoder(options.module), options.seed

@@ -30,6 +30,8 @@ class Pair(NamedTuple):
     response_id: str
     context: str = ""
     """The messages before the input in one text, the nearest first."""
+    own_reply: str | None = None
+    """"true" if one author wrote both texts; None in records without it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class RankingData:
 
     name: str
     pairs: list[Pair]
+    own_replies: int | None = None
+    """How many pairs with one author are left out; None where authors are unknown."""
 
     def texts(self) -> list[tuple[str, str]]:
         """Return input and response of each pair."""
@@ -58,8 +62,8 @@ def shards(folder: Path, split: str) -> Source:
     return Source(NAME, tuple(files))
 
 
-def read(source: Source) -> RankingData:
-    """Read every pair. Single shards may be empty: a small data set leaves some so.
+def read(source: Source, *, own_replies: bool = False) -> RankingData:
+    """Read every pair, but replies to oneself only if asked. Single shards may be empty.
 
     A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
     """
@@ -70,7 +74,10 @@ def read(source: Source) -> RankingData:
             pairs.append(pair if pair.input_id else pair._replace(**ids))
     if not pairs:
         raise InputError(f"{source.files[0]}: no pairs")
-    return RankingData(source.name, pairs)
+    if all(pair.own_reply is None for pair in pairs):
+        return RankingData(source.name, pairs)
+    scored = [pair for pair in pairs if own_replies or pair.own_reply != "true"]
+    return RankingData(source.name, scored, len(pairs) - len(scored))
 
 
 def _pair(features: Features) -> Pair:
@@ -78,7 +85,8 @@ def _pair(features: Features) -> Pair:
     context = " ".join(tfrecords.text(features, name) for name in turns).strip()
     given = ("input", "response", *(_IDS if any(name in features for name in _IDS) else ()))
     texts = dict.fromkeys(_IDS, "") | {name: tfrecords.text(features, name) for name in given}
-    return Pair(**texts, context=context)
+    own_reply = tfrecords.text(features, "own_reply") if "own_reply" in features else None
+    return Pair(**texts, context=context, own_reply=own_reply)
 
 
 def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:

@@ -103,7 +103,7 @@ class Task(NamedTuple):
 
 _RANKED, _PAIR = ("input_id", "response_id", "block"), ("sentence1", "sentence2", "gold")
 DECLARED = {
-    "response_ranking": Task("blocks", _RANKED, settings=("candidates", "seed")),
+    "response_ranking": Task("blocks", _RANKED, settings=("candidates", "seed", "own_replies")),
     "snli": Task("pairs", ("premise", "hypothesis", "gold"), "gold"),
     "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes", "escape")),
     "cqa": Task("queries", ("query_id", "candidate_id", "relevant")),

@@ -38,14 +38,23 @@ CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there ar
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, candidates: int = 100
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    candidates: int = 100,
+    own_replies: bool = False,
 ) -> list[Evaluation]:
-    """Return the evaluation of a file or folder; a second one of a module that reads context."""
+    """Return the evaluation of a file or folder; a second one of a module that reads context.
+
+    Replies of authors to themselves are left out and counted, unless `own_replies`.
+    """
     (source,) = ranking_files.find(path)
-    data = ranking_files.read(source)
+    data = ranking_files.read(source, own_replies=own_replies)
     blocks(len(data.pairs), candidates)  # an error before the module is loaded
     encoder = load(data.texts())
     settings: Any = {"candidates": candidates, "seed": seed}
+    settings |= {"own_replies": True} if own_replies else {}
     compute = partial(evaluate, encoder, data, **settings)
     of: Any = {"module": encoder.provenance(), "settings": settings}
     found = [Evaluation(source=source, compute=compute, **of)]
@@ -56,7 +65,13 @@ def evaluations(
 
 
 def evaluate(
-    encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
+    encoder,
+    data: RankingData,
+    *,
+    candidates: int = 100,
+    seed: int = 0,
+    own_replies: bool = False,
+    in_context: bool = False,
 ) -> Result:
     """Rank each true response by dot product among `candidates`, and return P@N.
 
@@ -73,8 +88,10 @@ def evaluate(
         name=f"{data.name}{IN_CONTEXT if in_context else ''}",
         n=len(pairs),
         baselines={"chance": {f"p_at_{n}": min(n, candidates) / candidates for n in AT}},
-        counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
-        settings={"candidates": candidates, "seed": seed},
+        counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)}
+        | ({} if data.own_replies is None else {"own_replies_left_out": data.own_replies}),
+        settings={"candidates": candidates, "seed": seed}
+        | ({"own_replies": True} if own_replies else {}),
         notes=[CONTEXT_NOTE] if in_context else [],
         items=[
             {

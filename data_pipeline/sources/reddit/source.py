@@ -169,6 +169,7 @@ class RedditSource:
             "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),
             "thread": pa.array([comment.link_id for comment in comments], pa.string()),
             "group": subreddits,
+            "author": pa.nulls(len(comments), pa.string()),
             "text": texts,
             "created": seconds_of([comment.created_utc for comment in comments]),
             "dropped_by": dropped_by(

@@ -173,7 +173,9 @@ class ConversationOptions(TableOptions):
         help="instead of --id_field and --parent_field: a number or a time that orders the "
         "messages of a thread; each replies to the one before",
     )
-    author_field: str | None = _field(None, help="who wrote it, for --drop_authors_containing")
+    author_field: str | None = _field(
+        None, help="who wrote it: tells replies to oneself, and --drop_authors_containing needs it"
+    )
     ids_within: str | None = option(
         None,
         help="an id names one message in its thread, in its file or folder (and there in its "
@@ -205,6 +207,11 @@ class ConversationOptions(TableOptions):
                 f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in "
                 "the split of its thread"
             )
+
+    @property
+    def has_authors(self) -> bool:
+        """With --author_field, of messages that answer others."""
+        return self.author_field is not None and self.pairs_of != HALVES
 
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form, and what means no parent."""

@@ -34,6 +34,8 @@ _TRIED_FILES = 3
 _MANY = 0.05
 """A larger share of the texts with repeated lines, or with markup, is warned of."""
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
+_NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
+"""Authors who may be several people."""
 _OPTIONAL = {"author", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _HAS_TIME = "has a time"
@@ -311,6 +313,8 @@ class TableSource(NamedTuple):
             field.name: pa.array(columns.get(field.name, [None] * rows), field.type)
             for field in schema
         }
+        is_nobody = pc.match_substring_regex(authors, _NOBODY, ignore_case=True)
+        arrays["author"] = pc.if_else(is_nobody, None, authors)
         arrays["dropped_by"] = self._rule_of(arrays["text"], authors)
         if "input" in arrays:
             of_input = self._rule_of(arrays["input"], authors)

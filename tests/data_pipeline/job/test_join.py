@@ -91,6 +91,7 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
         "thread_id": "y",
         "subreddit": "sub",
         "created": None,
+        "own_reply": None,
         "before_input": None,
     }
     assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}

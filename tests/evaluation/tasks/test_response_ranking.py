@@ -181,3 +181,39 @@ def test_too_few_or_too_many_candidates_are_refused(fake_encoder):
     for wrong in (1, 13):
         with pytest.raises(InputError, match=f"--candidates is {wrong}"):
             ranking.evaluate(encoder, data(pairs), candidates=wrong)
+
+
+@pytest.fixture
+def with_own_replies(write_records):
+    """A file of eight pairs, of which two have one author."""
+    records = [
+        {"input": str(n), "response": f"response {n % 4}", "own_reply": "true" if n < 2 else mark}
+        for n, mark in enumerate(["", "", "false", "", "false", "", "false", ""])
+    ]
+    return write_records("test-0.tfrecord", records)
+
+
+def test_replies_to_oneself_are_left_out_and_counted(with_own_replies, tmp_path):
+    def scored(**more):
+        of = {"candidates": 4, "output": tmp_path / "results", **more}
+        (found,) = evaluate(ReadsContext(), "response_ranking", with_own_replies, **of)
+        return found
+
+    result = scored()
+    assert (result.n, result.counts["own_replies_left_out"]) == (6, 2)
+    with pytest.raises(InputError, match="own_replies"):
+        scored(own_replies=True)
+    everything = scored(own_replies=True, again=True)
+    assert (everything.n, everything.counts["own_replies_left_out"]) == (8, 0)
+    with pytest.raises(InputError, match="own_replies"):
+        scored()
+
+
+def test_records_without_authors_are_scored_as_they_are(write_records):
+    path = write_records(
+        "test-0.tfrecord", [{"input": str(n), "response": f"r {n}"} for n in (0, 1)]
+    )
+    (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=2)
+    assert found.n == 2
+    assert "own_replies_left_out" not in found.counts
+    assert "own_replies" not in found.settings

@@ -103,6 +103,7 @@ def one_by_one(lines, selection):
                 "parent": comment.parent,
                 "thread": comment.thread,
                 "group": comment.subreddit,
+                "author": None,
                 "text": comment.text,
                 "created": comment.created,
                 "dropped_by": None if rule is None else selection.rule_names.index(rule),

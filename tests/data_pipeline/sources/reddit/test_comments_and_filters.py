@@ -33,6 +33,7 @@ def test_reads_the_fields_and_cleans_the_body():
         "parent": "c1",
         "thread": "t3_p",
         "group": "s",
+        "author": None,
         "text": "fish & chips",
         "created": 1422835200,
         "dropped_by": None,

@@ -47,6 +47,7 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
         "pairs": 2,
         "train_pairs": len(pairs_in(output, "train")),
         "test_pairs": len(pairs_in(output, "test")),
+        "test_pairs_in_train": 0,
     }
     assert sorted(pairs_in(output, "train") + pairs_in(output, "test")) == [
         ("an answer > to it", "a reply of the next month", "c2", "d1", "t3_p", "other"),

@@ -35,6 +35,7 @@ def test_ids_meet_as_numbers_and_text_over_files(make, write_table, tmp_path):
         "pairs": 3,
         "train_pairs": statistics["train_pairs"],
         "test_pairs": 3 - statistics["train_pairs"],
+        "test_pairs_in_train": 0,
     }
 
 

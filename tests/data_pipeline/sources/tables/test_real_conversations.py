@@ -26,6 +26,7 @@ def test_every_count_of_linked_messages(make, folder):
     )
     rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
     said = {row["message_id"]: row["said"].strip() for row in rows if row["said"].strip()}
+    nicks = {row["message_id"]: row["nick"] for row in rows}
     replies = [r for r in rows if r["message_id"] in said and r.get("in_reply_to")]
     answered = [r for r in replies if r["in_reply_to"] in said]
     assert (len(rows), len(replies)) == (63_029, 56_721)
@@ -41,6 +42,8 @@ def test_every_count_of_linked_messages(make, folder):
         "kept": len(said),
         "replies": len(replies),
         "pairs": len(answered),
+        "own_replies": sum(r["nick"] == nicks[r["in_reply_to"]] for r in answered),
+        "test_pairs_in_train": 15,
     }
     expected = [
         (said[r["in_reply_to"]], said[r["message_id"]], r["message_id"], r["day"]) for r in answered
@@ -67,6 +70,7 @@ def test_every_count_of_turns(make, folder):
     adjacent = [two for dialogue in turns for two in pairwise(dialogue)]
     assert (len(rows), len(dialogues), len(adjacent)) == (375_384, 24_249, 351_135)
     assert statistics.pop("train_pairs") + statistics.pop("test_pairs") == len(adjacent)
+    assert 0 < statistics.pop("test_pairs_in_train") < 0.01 * len(adjacent)
     assert statistics == {
         "lines": len(rows),
         "malformed": 0,

@@ -63,6 +63,7 @@ def test_names_may_be_dotted_and_have_times_groups_and_authors(write_table):
         "parent": "y",
         "thread": "7",
         "group": "shop",
+        "author": "Robot",
         "text": "text",
         "created": 1420070400,
         "dropped_by": 1,

@@ -1,0 +1,81 @@
+"""Replies of authors to themselves: marked where authors are known, and left out of scoring."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from data_pipeline.__main__ import main
+from data_pipeline.pairs.reader import read_pairs
+from evaluation.data import ranking_files
+
+FIELDS = ("--id_field", "id", "--parent_field", "to", "--text_field", "text")
+TURNS = ("--thread_field", "thread", "--order_field", "at", "--text_field", "text")
+MESSAGES = [
+    {"id": "1", "to": "", "thread": "t", "at": 1, "text": "my wifi is down", "by": "ann"},
+    {"id": "2", "to": "1", "thread": "t", "at": 2, "text": "since this morning", "by": "ann"},
+    {"id": "3", "to": "2", "thread": "t", "at": 3, "text": "which card is it", "by": "bob"},
+    {"id": "4", "to": "3", "thread": "t", "at": 4, "text": "no idea", "by": "[deleted]"},
+    {"id": "5", "to": "4", "thread": "t", "at": 5, "text": "run lspci", "by": "[deleted]"},
+]
+AUTHOR = ("--author_field", "by")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Runs the command on the messages: pairs by their response, and what it counts."""
+
+    def run(*arguments, messages=MESSAGES):
+        path, output = tmp_path / "chat.jsonl", tmp_path / "pairs"
+        path.write_text("".join(json.dumps(each) + "\n" for each in messages))
+        files = ("--input", str(path), "--output", str(output), "--test_fraction", "1")
+        main(["conversations", *files, *arguments])
+        pairs = {pair["response"]: pair for pair in read_pairs(f"{output}/test-*")}
+        return pairs, json.loads((output / "statistics.json").read_text()), output
+
+    return run
+
+
+@pytest.mark.parametrize("form", [(), ("--format", "jsonl"), ("--format", "parquet")])
+@pytest.mark.parametrize("fields", [FIELDS, TURNS], ids=["linked", "turns"])
+def test_they_are_marked_counted_and_shown(made, fields, form):
+    pairs, counts, output = made(*fields, *AUTHOR, *form)
+    marks = {text: pair["own_reply"] for text, pair in pairs.items()}
+    assert marks == {
+        "since this morning": "true",
+        "which card is it": "false",
+        "no idea": "",
+        "run lspci": "",  # two who left may be two
+    }
+    assert (counts["pairs"], counts["own_replies"]) == (4, 1)
+    card = (output / "data_card.html").read_text()
+    assert re.search(r"own replies</th>\s*<td[^>]*>1</td>", card)
+
+
+def test_the_next_turns_stay_what_they_are(made):
+    pairs, _, _ = made(*FIELDS, *AUTHOR, "--context_turns", "1")
+    assert pairs["which card is it"]["context/0"] == "my wifi is down"
+    assert pairs["which card is it"]["own_reply"] == "false"
+
+
+@pytest.mark.parametrize(
+    "more", [(), (*AUTHOR, "--pairs_of", "halves", "--thread_field", "thread")]
+)
+def test_without_authors_of_both_texts_nothing_is_said(made, more):
+    long = "This is one sentence that is long. This is another one of that length."
+    messages = [each | {"text": long} for each in MESSAGES]
+    pairs, counts, _ = made(*FIELDS, *more, messages=messages)
+    assert pairs
+    assert all("own_reply" not in pair for pair in pairs.values())
+    assert "own_replies" not in counts
+
+
+def test_scoring_leaves_them_out_unless_asked(made):
+    _, _, output = made(*FIELDS, *AUTHOR)
+    (source,) = ranking_files.find(output)
+    data = ranking_files.read(source)
+    assert data.own_replies == 1
+    assert Counter(pair.own_reply for pair in data.pairs) == {"false": 1, "": 2}
+    everything = ranking_files.read(source, own_replies=True)
+    assert (len(everything.pairs), everything.own_replies) == (4, 0)

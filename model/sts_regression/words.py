@@ -20,6 +20,8 @@ PADDING, UNKNOWN = 0, 1
 _POINT = "\x01"
 """Stands for the point that ends an abbreviation, "p.m.", while others are split off."""
 _STEPS = (
+    # RE2 and TensorFlow know ASCII's white space alone.
+    (r"[\pZ\x0b\x1c-\x1f\x{85}\x{200b}\x{2060}\x{feff}]", " "),
     (r"[’ʼ`´‘]", "'"),
     (r"(?i)(\pL)(n't)", r"\1 \2 "),
     (r"(?i)([\pL\pN])('(?:s|re|ve|ll|d|m))(\PL|$)", r"\1 \2 \3"),

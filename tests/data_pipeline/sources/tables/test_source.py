@@ -72,6 +72,16 @@ def test_names_may_be_dotted_and_have_times_groups_and_authors(write_table):
     assert hints == []
 
 
+@pytest.mark.parametrize(
+    "text", ["", "\u00a0", "\u200b", "\ufeff \u2060", "\u00ad", "\u3164", "\ufe0f\x07"]
+)
+def test_a_text_without_a_visible_character_is_empty(write_table, text):
+    said = [text, f"{text}.", "\U0001f382", "你"]
+    path = write_table("c.jsonl", [{"n": n, "to": 1, "said": each} for n, each in enumerate(said)])
+    rows, _, _ = read(source_of(Layout.LINKED_THREADS, LINKED), path)
+    assert [row["dropped_by"] for row in rows] == [0, None, None, None]
+
+
 def test_the_papers_rules_are_an_option(write_table):
     texts = ["How are you?", "I am 20 years old", ""]
     path = write_table("c.jsonl", [{"n": n, "to": 1, "said": text} for n, text in enumerate(texts)])

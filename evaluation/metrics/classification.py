@@ -20,8 +20,13 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
 
     It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
     """
-    distinct = np.unique(scores)
-    f1 = from_counts(label_counts(np.asarray(scores) >= distinct[:, None], relevant))["f1"]
+    distinct, of = np.unique(scores, return_inverse=True)
+    # Of the items with each distinct score; then of those with it or more.
+    sums = [np.bincount(of[rows], minlength=len(distinct)) for rows in (relevant, slice(None))]
+    hits, predicted = (np.cumsum(row[::-1])[::-1] for row in sums)
+    n, total = np.sum(relevant), len(of)
+    columns = np.broadcast_arrays(hits, predicted, n, total - n - predicted + 2 * hits, total)
+    f1 = from_counts(np.stack(columns, axis=-1)[:, None])["f1"]
     best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
     return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
 

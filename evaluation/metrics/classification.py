@@ -22,7 +22,7 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
     """
     distinct, of = np.unique(scores, return_inverse=True)
     # Of the items with each distinct score; then of those with it or more.
-    sums = [np.bincount(of[rows], minlength=len(distinct)) for rows in (relevant, slice(None))]
+    sums = [np.bincount(some, minlength=len(distinct)) for some in (of[relevant], of)]
     hits, predicted = (np.cumsum(row[::-1])[::-1] for row in sums)
     n, total = np.sum(relevant), len(of)
     columns = np.broadcast_arrays(hits, predicted, n, total - n - predicted + 2 * hits, total)

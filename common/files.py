@@ -27,7 +27,7 @@ CLAIM = "_claim"
 """The name of the lock in a claimed folder."""
 COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
 """The manifest of a whole folder, which comes last; what is there while its files are replaced."""
-_SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*)")
+_SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*?)(?:\.gz)?")
 _WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """Errors of `flock` on a file system without locks: there nobody is refused."""
 
@@ -211,12 +211,13 @@ def require_whole(
                 f"{folder}: {PUBLISHING} without {COMPLETED}: a job was killed while it replaced "
                 "the files here; run it again"
             )
+        unpacked = {name.removesuffix(".gz") for name in there}
         for name, shard in ((name, _SHARD.fullmatch(name)) for name in names):
             if shard is None:
                 continue
             stem, count, suffix = shard.groups()
             numbers = (f"{stem}-{number:05d}-of-{count}{suffix}" for number in range(int(count)))
-            if missing := [each for each in numbers if each not in there]:
+            if missing := [each for each in numbers if each not in unpacked]:
                 raise InputError(
                     f"{posixpath.join(folder, missing[0])}: missing; {len(missing)} of the "
                     f"{int(count)} shards are; accepted: all, or files by name"

@@ -273,7 +273,10 @@ def test_http_server_refuses_connections_above_its_limit(http_server):
 def test_http_server_says_where_it_listens_or_why_not(tmp_path):
     command = [sys.executable, EXAMPLES / "http_server.py", PRETRAINED]
     environment = os.environ | {"PYTHONPATH": str(EXAMPLES.parent / "runtime")}
+    # What runs in the background of a shell ignores it, and so do its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True, env=environment)
+    signal.signal(signal.SIGINT, before)
     try:
         said = process.stdout.readline()
         (port,) = re.findall(r"http://localhost:(\d+)$", said)
@@ -288,6 +291,7 @@ def test_http_server_says_where_it_listens_or_why_not(tmp_path):
         assert process.wait(60) == 0
     finally:
         process.kill()
+        process.wait()
         process.stdout.close()
     main = runpy.run_path(str(EXAMPLES / "http_server.py"))["main"]
     for module, port in ((tmp_path, "8000"), (PRETRAINED, "70000")):

@@ -22,6 +22,7 @@ from common.tables.delimited import Dialect
 from common.text_files import (
     Source,
     find,
+    is_visible,
     parse_lines,
     parse_rows,
     split_of,
@@ -138,7 +139,7 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
     files = [path for path in source.files if path not in golds]
     rows = [row for path in files for row in _read(path, columns)]
     judged = [row for row in rows if row]
-    pairs = [row for row in judged if row.sentence1.strip() and row.sentence2.strip()]
+    pairs = [row for row in judged if is_visible(row.sentence1) and is_visible(row.sentence2)]
     unjudged, without_text = len(rows) - len(judged), len(judged) - len(pairs)
     if len({pair.gold for pair in pairs}) < 2:
         raise InputError(
@@ -217,7 +218,7 @@ def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pa
     """A pair; None without a score."""
     if score is None:
         return None
-    if not (sentence1.strip() and sentence2.strip()):
+    if not (is_visible(sentence1) and is_visible(sentence2)):
         raise ValueError(f"the sentences are {sentence1!r} and {sentence2!r}; text is needed")
     return Pair(genre, score, sentence1, sentence2)
 

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import logging
 import re
+import unicodedata
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,16 @@ _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 _SPLITS = {name: name for name in ("train", "dev", "test")}
 _SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
 JSON_LINES, PARQUET = (".jsonl", ".ndjson"), ".parquet"
+_FILLERS = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+)
+"""Letters and marks without a form of their own, inside a regular expression's brackets."""
+VISIBLE = rf"[^\pC\pZ{_FILLERS}]"
+"""RE2's expression of a character that is seen: neither space, control, joiner nor filler. A text
+without one is empty."""
+_IS_FILLER = re.compile(f"[{_FILLERS}]").match
+_UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
+"""Without unassigned characters, which a later Unicode assigns."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,11 @@ class Source:
         names = [path.name for path in self.files]
         file = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
         return {"file": file, "files": names, "sha256": sha256(self.files)}
+
+
+def is_visible(text: str) -> bool:
+    """Whether a text has a visible character, as `VISIBLE` finds one."""
+    return any(unicodedata.category(c) not in _UNSEEN and not _IS_FILLER(c) for c in text)
 
 
 def sha256(paths: Sequence[Path]) -> str:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from common import text_files
 from common.errors import InputError, reading
-from common.text_files import Source, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, parse_lines, unpacked_name
 
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
 """Both of the first are good questions (section 4.4)."""
@@ -127,7 +127,9 @@ def read(source: Source) -> QueryData:
             ids = {candidate.id for candidate in query.candidates}
             if not ids or len(ids) < len(query.candidates):
                 raise ValueError(f"question {query.id!r} has no candidate, or one twice")
-            if has_text and not (query.text and any(each.text for each in query.candidates)):
+            if has_text and not (
+                is_visible(query.text) and any(is_visible(each.text) for each in query.candidates)
+            ):
                 raise ValueError(f"question {query.id!r} or all of its candidates have no text")
         if not any(candidate.relevant for query in queries for candidate in query.candidates):
             raise ValueError("no related question is relevant; MAP needs one or more")

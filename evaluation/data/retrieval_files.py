@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from common.errors import InputError
-from common.text_files import Source, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 MOST = 1000
@@ -73,7 +73,7 @@ def read(source: Source) -> RetrievalData:
     """
     files = RetrievalFiles(*source.files)
     queries, documents = _texts(files.queries), _texts(files.documents)
-    if blank := next((key for key, text in queries.items() if not text), None):
+    if blank := next((key for key, text in queries.items() if not is_visible(text)), None):
         raise InputError(f"{files.queries}: the query {blank!r} has no text")
     relevant, counts = _relevant(files.relevant, queries, documents)
     relevant = {key: grades for key, grades in relevant.items() if max(grades.values()) > 0}
@@ -84,7 +84,7 @@ def read(source: Source) -> RetrievalData:
             f"{files.relevant}: no query has a relevant document (a grade above 0) that is there"
             + (f"; {counted}".replace("_", " ") if counted else "")
         )
-    with_text = {key: text for key, text in documents.items() if text}
+    with_text = {key: text for key, text in documents.items() if is_visible(text)}
     if not with_text:
         raise InputError(f"{files.documents}: no document has text")
     return RetrievalData(
@@ -101,7 +101,7 @@ def read(source: Source) -> RetrievalData:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """Read the texts of a file by id; an empty text stays empty."""
+    """Read the texts of a file by id."""
     parsers = {".tsv": _of_tsv, ".jsonl": _of_json}
     parse = parsers.get(Path(unpacked_name(path)).suffix)
     if parse is None:

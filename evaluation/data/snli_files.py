@@ -12,7 +12,7 @@ import msgspec
 
 from common import text_files
 from common.errors import InputError
-from common.text_files import Source, parse_rows, split_of, stem_of
+from common.text_files import Source, is_visible, parse_rows, split_of, stem_of
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the probabilities that `classify_nli` gives."""
@@ -95,6 +95,6 @@ def _pair(row: dict[str, Any]) -> Pair:
         accepted = f"{', '.join((*LABELS, _NO_LABEL))}, or -1 to {len(LABELS) - 1}"
         raise ValueError(f"the label is {row['label']!r}; accepted: {accepted}")
     texts = row["premise"], row["hypothesis"]
-    if gold != _NO_LABEL and not all(isinstance(text, str) and text.strip() for text in texts):
+    if gold != _NO_LABEL and not all(isinstance(text, str) and is_visible(text) for text in texts):
         raise ValueError(f"premise and hypothesis are {texts}; both need text")
     return Pair(*texts, gold)

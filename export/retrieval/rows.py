@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from common.errors import InputError, message_of
-from common.text_files import parse_lines, parse_rows
-from model.teacher.texts import REPLIES, TEXT_FILES, is_visible, kind_of, read_texts
+from common.text_files import is_visible, parse_lines, parse_rows
+from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_texts
 
 DELIMITED, JSON_LINES = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json")
 KINDS = (*TEXT_FILES, *DELIMITED, *JSON_LINES)

@@ -3,7 +3,6 @@
 import glob
 import gzip
 import hashlib
-import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from common.errors import InputError, message_of
 from common.files import require_whole
+from common.text_files import is_visible
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 
@@ -52,7 +52,7 @@ def kind_of(file: Path) -> str:
 def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> Iterator[str]:
     """Yields every text of the files: of a pair, each line, or each word of a vocabulary.
 
-    White space around a text is left out, and texts of spaces and control characters alone are.
+    White space around a text is left out, and so are texts without a visible character.
 
     Args:
       files: their names say how to read them, see `kind_of`.
@@ -84,11 +84,6 @@ def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
         text, _, count = text.rpartition("\t")
         int(count)  # a file of another kind has none
     return [text.strip()]
-
-
-def is_visible(text: str) -> bool:
-    """Whether a text has more than white space and control characters."""
-    return any(unicodedata.category(character)[0] not in "ZC" for character in text)
 
 
 def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:

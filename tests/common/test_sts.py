@@ -145,7 +145,13 @@ def test_columns_are_found_by_name(write, name, text):
 
 
 def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
-    rows = [("a b", "c", 10.5), ("d", "e", 3), ("", "f", 2), ("g", None, 1), ("h", "i", None)]
+    rows = [
+        ("a b", "c", 10.5),
+        ("d", "e", 3),
+        ("\u200b\u3164", "f", 2),
+        ("g", None, 1),
+        ("h", "i", None),
+    ]
     rows = [dict(zip(("left", "right", "score"), row, strict=True)) for row in rows]
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     table = write("a.jsonl.gz", "\n".join(map(json.dumps, rows)))

@@ -41,7 +41,7 @@ def loaded_once():
 @pytest.fixture
 def lines(tmp_path):
     path = tmp_path / "replies.txt"
-    path.write_text("\n".join([*TEXTS[:3], "", " \u200b\x01", *TEXTS[3:]]) + "\n")
+    path.write_text("\n".join([*TEXTS[:3], "", " \u200b\x01", "\u3164", *TEXTS[3:]]) + "\n")
     return path
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import lengths_of, values_of
+from common.text_files import VISIBLE
+from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.reddit.comments import (
@@ -91,7 +92,7 @@ class Selection(NamedTuple):
           subreddits: Arrow's string [rows].
         """
         is_gone = pc.match_substring_regex(texts, GONE, ignore_case=True)
-        yield (lengths_of(texts) == 0) | values_of(is_gone)
+        yield ~values_of(pc.match_substring_regex(texts, VISIBLE)) | values_of(is_gone)
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self.messages, texts, authors).values()
         if self.min_score is not None:

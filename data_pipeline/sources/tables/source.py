@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from common.errors import InputError
 from common.tables.delimited import Dialect
+from common.text_files import VISIBLE
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash
@@ -34,11 +35,6 @@ _TRIED_FILES = 3
 _MANY = 0.05
 """A larger share of the texts with repeated lines, or with markup, is warned of."""
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
-_VISIBLE = (
-    r"[^\pC\pZ\s\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{3164}\x{fe00}-\x{fe0f}"
-    r"\x{ffa0}\x{e0100}-\x{e01ef}]"
-)
-"""A character that is seen: neither space, control, joiner nor filler."""
 _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
 """Authors who may be several people."""
 _OPTIONAL = {"author", "group", "parent", "thread"}
@@ -331,7 +327,7 @@ class TableSource(NamedTuple):
         return pa.RecordBatch.from_arrays([arrays[name] for name in schema.names], schema=schema)
 
     def _rule_of(self, texts: Any, authors: Any) -> Any:
-        is_empty = ~values_of(pc.match_substring_regex(texts, _VISIBLE))
+        is_empty = ~values_of(pc.match_substring_regex(texts, VISIBLE))
         holds = [is_empty, *masks(self.rules, texts, authors).values()]
         return dropped_by(holds, rows=len(texts))
 

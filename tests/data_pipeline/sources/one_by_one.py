@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from common.text_files import is_visible
 from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
 from data_pipeline.sources.reddit.source import GONE
 from data_pipeline.storage.lines import load_json
@@ -67,7 +68,7 @@ def rule_that_drops(selection, comment):
     """The first rule of a `Selection` that drops a comment, or None."""
     score, subreddit = whole_number(comment.score), comment.subreddit.lower()
     holds = {
-        "deleted": not comment.text or IS_GONE(comment.text) is not None,
+        "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
         **message_rules(selection.messages, comment.text, comment.author),
         "min_score": score is None or score < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,

@@ -27,7 +27,7 @@ def read(write_text):
     "relevant", [TREC, "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\t2\t0\n\nq2\t2\t3\n"]
 )
 def test_formats_of_trec_and_of_beir(read, relevant):
-    data = read(documents=DOCUMENTS + '{"id": "d3", "text": " "}\n', relevant=relevant)
+    data = read(documents=DOCUMENTS + '{"id": "d3", "text": " \u2060"}\n', relevant=relevant)
     assert data.name == "retrieval-test"
     assert data.queries == {"q1": "where is it", "q2": "how much"}
     assert data.documents == {"d1": "here", "2": "Price ten"}
@@ -50,7 +50,7 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
     [
         ({"queries": "q1 where\n"}, "queries.tsv:1"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv"),
-        ({"queries": QUERIES + "q9\t\n"}, "q9"),
+        ({"queries": QUERIES + "q9\t\u3164\n"}, "q9"),
         ({"name": "queries.csv"}, "queries.csv"),
         ({"documents": "x\n"}, "documents.jsonl.gz:1"),
         ({"documents": '{"text": "a"}\n'}, "documents.jsonl.gz:1"),

@@ -20,8 +20,8 @@ def test_texts_of_pairs_lines_and_words_are_read(tmp_path):
     replies = written(tmp_path / "train-0.tfrecord", {"input": "a b", "response": " c ", "x": "y"})
     nli = written(tmp_path / "nli-0.tfrecord", {"premise": "p", "hypothesis": "h", "label": 2})
     lines = tmp_path / "lines.txt.gz"
-    # The third has a zero-width space and a control character.
-    lines.write_bytes(gzip.compress("\ufeffone\n\n\u200b\x07\n  two é \n".encode()))
+    # The third and the fourth have no visible character.
+    lines.write_bytes(gzip.compress("\ufeffone\n\n\u200b\x07\n\u3164\ufe0f\n  two é \n".encode()))
     words = tmp_path / "words.tsv"
     words.write_text("the\t9\n\tb\t2\n")
     files = find_files([str(tmp_path / "*.tfrecord"), str(lines), str(nli), str(words)])

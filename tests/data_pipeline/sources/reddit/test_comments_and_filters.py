@@ -80,6 +80,7 @@ def test_what_is_no_comment_is_malformed(line):
     ("text", "author", "rule"),
     [
         ("", "a", "deleted"),
+        ("&#8203; \u3164", "a", "deleted"),
         ("[deleted]", "a", "deleted"),
         ("[removed]", "a", "deleted"),
         ("x" * 350, "a", "length"),

@@ -14,14 +14,14 @@ import tensorflow as tf
 
 from common import word_vectors
 from common.errors import InputError
+from model.text import UNSEEN
 
 PADDING, UNKNOWN = 0, 1
 """Rows of a table before the first word; both are zeros."""
 _POINT = "\x01"
 """Stands for the point that ends an abbreviation, "p.m.", while others are split off."""
 _STEPS = (
-    # RE2 and TensorFlow know ASCII's white space alone.
-    (r"[\pZ\x0b\x1c-\x1f\x{85}\x{200b}\x{2060}\x{feff}]", " "),
+    (UNSEEN, " "),
     (r"[’ʼ`´‘]", "'"),
     (r"(?i)(\pL)(n't)", r"\1 \2 "),
     (r"(?i)([\pL\pN])('(?:s|re|ve|ll|d|m))(\PL|$)", r"\1 \2 \3"),

@@ -27,7 +27,7 @@ import tf_keras
 
 from common.errors import InputError
 from model.configs import schema
-from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS, vocabulary
+from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, UNSEEN, WORDS, vocabulary
 
 _BEGIN = b"<s>"
 _END = b"</s>"
@@ -47,7 +47,6 @@ _LOOKED_AT = 64
 _UTF_8 = r"[\x{0}-\x{D7FF}\x{E000}-\x{10FFFF}]*"
 _APOSTROPHES = r"['’ʼ`‘]| \x{0301}"  # NFKC makes a space and an accent of U+00B4
 _SYMBOL = r"[^\pL\pM\pN\s']"
-_UNSEEN = r"(?:[^\PC\s]|[\p{Zl}\p{Zp}\x{1680}])+"  # NFKC makes a space of all others of Z
 _SPACE = r"\s+"
 
 
@@ -216,7 +215,7 @@ def _normalized(sentences: tf.Tensor) -> tf.Tensor:
     """Tokens with white space between them: string [batch] -> string [batch]."""
     text = _valid(sentences)
     text = tf_text.case_fold_utf8(text)  # Unicode's NFKC_Casefold
-    text = tf.strings.regex_replace(text, _UNSEEN, " ")
+    text = tf.strings.regex_replace(text, UNSEEN, " ")
     text = tf.strings.regex_replace(text, _APOSTROPHES, " '")
     return tf.strings.regex_replace(text, _SYMBOL, r" \0 ")
 

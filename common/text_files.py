@@ -1,4 +1,7 @@
-"""Files of texts, plain or .gz: what is parsed from each line, or from each row of a table."""
+"""Files of texts, plain or .gz: what is parsed from each line, or from each row of a table.
+
+What a text is to every command: whether it is empty, and how Markdown shows it.
+"""
 
 import gzip
 import hashlib
@@ -36,6 +39,8 @@ without one is empty."""
 _IS_FILLER = re.compile(f"[{_FILLERS}]").match
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
 """Without unassigned characters, which a later Unicode assigns."""
+_MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+-]")
+"""What Markdown acts upon; an underscore inside a word is one of the word."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,20 @@ class Source:
 def is_visible(text: str) -> bool:
     """Whether a text has a visible character, as `VISIBLE` finds one."""
     return any(unicodedata.category(c) not in _UNSEEN and not _IS_FILLER(c) for c in text)
+
+
+def as_markdown(text: str) -> str:
+    """Markdown that shows a text as it is, in one line; also in the cell of a table."""
+    escaped = _MARKDOWN.sub(r"\\\g<0>", re.sub(r"\s+", " ", text).replace("&", "&amp;"))
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_markdown_code(text: str) -> str:
+    """Text as code; in HTML where Markdown's quotes would end inside it or a table's cell would."""
+    text = " ".join(text.split())
+    if not set("`|") & {*text}:
+        return f"`{text}`"
+    return "<code>" + re.sub(r"[^\w ]|_", lambda mark: f"&#{ord(mark[0])};", text) + "</code>"
 
 
 def sha256(paths: Sequence[Path]) -> str:

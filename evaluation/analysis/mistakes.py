@@ -18,6 +18,7 @@ from common import statistics
 from common import sts as sts_files
 from common.files import write_text
 from common.statistics import Sample
+from common.text_files import as_markdown
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
 from evaluation.metrics import correlation, similarity
@@ -114,7 +115,10 @@ def page(result: Result) -> str:
             for key, value in item.items()
         ]
         parts.append(tabulate(rows, tablefmt="plain", disable_numparse=True))
-    return "\n\n".join([f"# {result.name}", *(indent(part, "    ") for part in parts)]) + "\n"
+    return (
+        "\n\n".join([f"# {as_markdown(result.name)}", *(indent(part, "    ") for part in parts)])
+        + "\n"
+    )
 
 
 def of_sts(result: Result, *, seed: int = 0) -> Result:

@@ -10,6 +10,7 @@ import jinja2
 
 from common.errors import InputError, reading
 from common.files import write_text
+from common.text_files import as_markdown, as_markdown_code
 from evaluation.data.origin import SYNTHETIC
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables
@@ -29,6 +30,7 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.filters |= {"markdown": as_markdown, "code": as_markdown_code}
 
 
 def report(options: ReportOptions) -> None:

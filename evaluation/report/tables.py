@@ -14,6 +14,7 @@ import msgspec
 import yaml
 from tabulate import tabulate
 
+from common.text_files import as_markdown
 from evaluation.data import overlap
 from evaluation.data.origin import REDDIT, SYNTHETIC
 from evaluation.metrics import from_size
@@ -82,14 +83,15 @@ class Table:
             whole = len(headers) <= WIDE if wide is None else wide
             body = []
             for (row, kind), cells in rows.items():
-                line = [f"{row} (paper)" if kind == PAPER else row]
+                name = as_markdown(row)
+                line = [f"{name} (paper)" if kind == PAPER else name]
                 for cell in map(cells.get, headers):
                     number, interval, of = self.words(cell) if cell else ("-", "", "")
                     text = f"{number} {interval}" if interval and whole else number
-                    line.append(f"{text}, {of}" if of else text)
-                body.append([text.replace("|", "\\|") for text in line])
+                    line.append(f"{text}, {as_markdown(of)}" if of else text)
+                body.append(line)
             aligned = ["left"] + ["right"] * len(headers)
-            names = [block, *headers]
+            names = [as_markdown(name) for name in (block, *headers)]
             parts.append(tabulate(body, names, "pipe", disable_numparse=True, colalign=aligned))
         return "\n\n".join(parts)
 

@@ -107,8 +107,9 @@ def test_the_command_writes_results_and_texts(module, write_text, tmp_path, run,
 def test_texts_of_a_page_are_code_on_one_line_cut_off():
     groups = {"news": {"n": 3, "metrics": {"mean_error": 0.25}}}
     items = [{"error": 1.234, "sentence1": "a\nb <b>*a*</b>", "sentence2": "x " * 300}]
-    wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
+    wrong = result("mistakes", "mistakes-sts-*my*<i>", mean_error=0.1)
     text = mistakes.page(dataclasses.replace(wrong, groups=groups, items=items))
     assert all(line[:4] in ("    ", "") for line in text.splitlines()[1:])
+    assert text.startswith("# mistakes-sts-\\*my\\*&lt;i&gt;\n")
     for expected in ("1.23\n", "a b <b>*a*</b>\n", "x x [...]\n", "news "):
         assert expected in text

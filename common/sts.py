@@ -23,6 +23,7 @@ from common.text_files import (
     Source,
     find,
     is_visible,
+    number,
     parse_lines,
     parse_rows,
     split_of,
@@ -227,7 +228,7 @@ def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
     """A score, a number or its text; None where there is none."""
     if isinstance(text, str) and not text.strip():
         return None
-    score = float(text)
+    score = number(text)
     if not (math.isfinite(score) if on_any_scale else 0.0 <= score <= 5.0):
         accepted = "a finite number" if on_any_scale else "a number from 0 to 5"
         raise ValueError(f"the score is {text!r}; accepted: {accepted}")

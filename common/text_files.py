@@ -6,6 +6,7 @@ What a text is to every command: whether it is empty, and how Markdown shows it.
 import gzip
 import hashlib
 import logging
+import math
 import re
 import unicodedata
 import zlib
@@ -74,6 +75,14 @@ def as_markdown_code(text: str) -> str:
     if not set("`|") & {*text}:
         return f"`{text}`"
     return "<code>" + re.sub(r"[^\w ]|_", lambda mark: f"&#{ord(mark[0])};", text) + "</code>"
+
+
+def number(value: Any) -> float:
+    """A number or its text as a float; NaN, which is in no range, for all else, such as 1_0."""
+    try:
+        return math.nan if "_" in str(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def sha256(paths: Sequence[Path]) -> str:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from common import text_files
 from common.errors import InputError, reading
-from common.text_files import Source, is_visible, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
 
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
 """Both of the first are good questions (section 4.4)."""
@@ -200,7 +200,7 @@ def _read_relevancy(path: Path) -> list[Query]:
 
     def add(line: str) -> None:
         query_id, candidate_id, _, score, label = line.split("\t")
-        if not math.isfinite(float(score)):
+        if not math.isfinite(number(score)):
             raise ValueError(f"the score is {score!r}; accepted: a finite number")
         candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))
         queries.setdefault(query_id, Query(query_id)).candidates.append(candidate)

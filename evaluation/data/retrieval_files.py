@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from common.errors import InputError
-from common.text_files import Source, is_visible, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 MOST = 1000
@@ -159,7 +159,7 @@ def _relevant(
 
 
 def _grade(text: str) -> int:
-    grade = float(text)
+    grade = number(text)
     if not (grade.is_integer() and abs(grade) <= MOST):
         raise ValueError(f"the grade is {text!r}; accepted: a whole number from -{MOST} to {MOST}")
     return int(grade)

@@ -223,6 +223,8 @@ def test_an_escaped_quote_is_text(write):
         ("own.csv", "left,right,score\na,b,1\na,b\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,3 of 5\n", "own.csv:2"),
         ("own.csv", "left,right,score\na,b,inf\n", "own.csv:2"),
+        ("own.csv", "left,right,score\na,b,3_5\n", "own.csv:2: .*3_5.*accepted"),
+        ("own.csv", 'left,right,score\na,b,"3,5"\n', "own.csv:2: .*3,5.*accepted"),
         ("own.csv", 'left,right,score\na,b,1\n"a,b,1\nc,d,2\n', "own.csv:3"),
         ("own.csv", "left,right,score\na,b,1\nleft,right,score\nc,d,2\n", "own.csv:3"),
         ("own.csv", "left,right,score\na,b,1\n".encode("utf-16"), "own.csv:1"),

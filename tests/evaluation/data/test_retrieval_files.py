@@ -64,6 +64,8 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
         ({"relevant": "q1 0 d1 0.5\n"}, r"test.qrels:1: .*0\.5"),
         ({"relevant": "q1 0 d1 4294967297\n"}, "test.qrels:1: .*4294967297"),
         ({"relevant": "q1 0 d1 99999999999999999999\n"}, "test.qrels:1: .*9{20}"),
+        ({"relevant": "q1 0 d1 1_0\n"}, "test.qrels:1: .*1_0"),
+        ({"relevant": "query doc grade\n"}, "test.qrels:1: .*grade.*accepted"),
         ({"relevant": "q1 0 d1 inf\n"}, "test.qrels:1: .*inf"),
         ({"relevant": "q1 0 d1 0\n"}, "test.qrels"),
     ],

@@ -30,6 +30,7 @@ _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 _SPLITS = {name: name for name in ("train", "dev", "test")}
 _SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
 JSON_LINES, PARQUET = (".jsonl", ".ndjson"), ".parquet"
+_STRING_OR_CONSTANT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\b(?:NaN|Infinity)\b')
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 )
@@ -75,6 +76,16 @@ def as_markdown_code(text: str) -> str:
     if not set("`|") & {*text}:
         return f"`{text}`"
     return "<code>" + re.sub(r"[^\w ]|_", lambda mark: f"&#{ord(mark[0])};", text) + "</code>"
+
+
+def load_json(line: bytes, load: Callable[[bytes], Any]) -> Any:
+    """What `load` makes of a line of JSON; NaN and infinities, which Python writes, are null."""
+    try:
+        return load(line)
+    except Exception:
+        if b"NaN" not in line and b"Infinity" not in line:
+            raise
+    return load(_STRING_OR_CONSTANT.sub(lambda at: at[0] if at[0][:1] == b'"' else b"null", line))
 
 
 def number(value: Any) -> float:
@@ -193,7 +204,7 @@ def parse_rows(
 
     if kind in JSON_LINES:
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        return parse_lines(path, lambda line: chosen(decode(line)))
+        return parse_lines(path, lambda line: chosen(load_json(line.encode(), decode)))
     if kind == PARQUET:
         return _parse_parquet(path, chosen, columns.values())
     return _parse_delimited(path, parse, columns, dialect_of(path, dialect))

@@ -27,12 +27,13 @@ import pyarrow as pa
 from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
+from common.text_files import load_json
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.storage.lines import COMPRESSIONS, load_json, read_chunks
+from data_pipeline.storage.lines import COMPRESSIONS, read_chunks
 
 EXCLUDED = "excluded"
 OPTION = "--exclude_texts"

@@ -9,7 +9,6 @@ import bz2
 import errno
 import gzip
 import lzma
-import re
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -17,7 +16,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
 import orjson
@@ -42,19 +41,8 @@ LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of the compressed files that can be read."""
-_STRING_OR_CONSTANT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\b(?:NaN|Infinity)\b')
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
-
-
-def load_json(line: bytes, load: Callable[[bytes], Any]) -> Any:
-    """What `load` makes of a line of JSON; NaN and infinities, which Python writes, are null."""
-    try:
-        return load(line)
-    except Exception:
-        if b"NaN" not in line and b"Infinity" not in line:
-            raise
-    return load(_STRING_OR_CONSTANT.sub(lambda at: at[0] if at[0][:1] == b'"' else b"null", line))
 
 
 class MalformedLine(NamedTuple):

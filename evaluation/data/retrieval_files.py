@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from common.errors import InputError
-from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, load_json, number, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 MOST = 1000
@@ -53,10 +53,13 @@ class RetrievalData:
 
 
 class _Row(msgspec.Struct):
-    text: str
+    text: str | None
     title: str | None = None
     id: str | int | None = None
     beir_id: str | int | None = msgspec.field(default=None, name="_id")
+
+
+_DECODER = msgspec.json.Decoder(_Row)
 
 
 def find(files: RetrievalFiles) -> list[Source]:
@@ -115,16 +118,18 @@ def _texts(path: Path) -> dict[str, str]:
 
 
 def _of_tsv(line: str) -> tuple[str, str]:
-    key, text = line.split("\t")
-    return key.strip(), text
+    key, *texts = line.split("\t")
+    if len(texts) != 1:
+        raise ValueError(f"{len(texts) + 1} columns; accepted: id and text, with a tab between")
+    return key.strip(), texts[0]
 
 
 def _of_json(line: str) -> tuple[str, str]:
-    row = msgspec.json.decode(line, type=_Row)
+    row = load_json(line.encode(), _DECODER.decode)
     key = row.beir_id if row.id is None else row.id
     if key is None:
         raise ValueError("no id")
-    return str(key), f"{row.title or ''} {row.text}"
+    return str(key).strip(), f"{row.title or ''} {row.text or ''}"
 
 
 def _relevant(

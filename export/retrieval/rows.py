@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from common.errors import InputError, message_of
-from common.text_files import is_visible, parse_lines, parse_rows
+from common.text_files import is_visible, load_json, parse_lines, parse_rows
 from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_texts
 
 DELIMITED, JSON_LINES = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json")
@@ -47,7 +47,9 @@ def of_file(path: Path, names: Names) -> Iterator[Row]:
         return map(Row, read_texts([path], REPLIES))
     row_of: Callable[[Any], Row | None] = partial(_row_of, names=names)
     if kind in JSON_LINES:
-        return filter(None, parse_lines(path, lambda line: row_of(orjson.loads(line))))
+        return filter(
+            None, parse_lines(path, lambda line: row_of(load_json(line.encode(), orjson.loads)))
+        )
     columns = {name: [name] for name in names if name is not None}
     return filter(None, parse_rows(path, row_of, columns=columns))
 

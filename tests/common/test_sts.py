@@ -150,7 +150,7 @@ def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
         ("d", "e", 3),
         ("\u200b\u3164", "f", 2),
         ("g", None, 1),
-        ("h", "i", None),
+        ("h", "i", float("nan")),
     ]
     rows = [dict(zip(("left", "right", "score"), row, strict=True)) for row in rows]
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from common.text_files import load_json
 from data_pipeline.sources import entities
-from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine, load_json
+from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine
 
 _COMMENT_PREFIX = "t1_"
 _LAST_SECOND = 2**33

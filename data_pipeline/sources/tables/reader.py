@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from common.errors import InputError, message_of
 from common.tables.delimited import TAB, Dialect
+from common.text_files import load_json
 from data_pipeline.sources.tables.delimited import read_delimited
 from data_pipeline.sources.tables.rows import (
     MISSING,
@@ -24,7 +25,7 @@ from data_pipeline.sources.tables.rows import (
 )
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import COMPRESSIONS, load_json, read_line_batches
+from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from common.text_files import is_visible
+from common.text_files import is_visible, load_json
 from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
 from data_pipeline.sources.reddit.source import GONE
-from data_pipeline.storage.lines import load_json
 
 IS_GONE = re.compile(re.sub(r"\\x{(....)}", r"\\u\1", GONE), re.IGNORECASE | re.ASCII).match
 

@@ -35,6 +35,12 @@ def test_formats_of_trec_and_of_beir(read, relevant):
     assert (data.counts["queries_left_out"], data.counts["documents_without_text"]) == (1, 1)
 
 
+def test_json_as_others_write_it(read):
+    """NaN and null for what is absent, and ids with outer space, which judgements never have."""
+    documents = '{"id": " d1 ", "text": "a", "x": NaN}\n{"_id": 2, "text": null, "title": "b"}\n'
+    assert read(documents=documents).documents == {"d1": "a", "2": "b"}
+
+
 def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
     relevant = TREC + "q8 0 d1 1\nq9 0 d7 1\nq1 0 d7 2.0\nq1 0 d8 0\nq1 0 d1 1.0\nq2 0 2 3\n"
     data = read(relevant=relevant)
@@ -50,6 +56,7 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
     [
         ({"queries": "q1 where\n"}, "queries.tsv:1"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv"),
+        ({"queries": "q1\ta\tb\n"}, "queries.tsv:1: 3 .*accepted"),
         ({"queries": QUERIES + "q9\t\u3164\n"}, "q9"),
         ({"name": "queries.csv"}, "queries.csv"),
         ({"documents": "x\n"}, "documents.jsonl.gz:1"),

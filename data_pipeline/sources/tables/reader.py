@@ -157,6 +157,9 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
             there = [table.schema.column(place).path for place in range(len(table.schema))]
             positions, notes = positions_of(names, there, file.path)
             names = [there[position] for position in positions]
+            for position, name in zip(positions, names, strict=True):
+                if table.schema.column(position).max_repetition_level:
+                    raise ValueError(f"the field {name!r} is in a list; accepted: a value a row")
             columns = table.schema_arrow.names
             paths = [[name] if name in columns else name.split(".") for name in names]
             wanted = list(dict.fromkeys(names))

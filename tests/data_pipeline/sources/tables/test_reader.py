@@ -249,6 +249,16 @@ def test_a_parquet_column_must_be_there_once(tmp_path, inner):
         read(path, names=["m.said"])
 
 
+@pytest.mark.parametrize(
+    ("values", "name"), [(["a"], "said.list.element"), ([{"x": "a"}], "said.list.element.x")]
+)
+def test_a_parquet_column_in_a_list_is_named(tmp_path, values, name):
+    path = tmp_path / "f.parquet"
+    pa.parquet.write_table(pa.table({"said": [values]}), path)
+    with pytest.raises(UnreadableFileError, match=f"'{name}'.*accepted"):
+        read(path, names=[name])
+
+
 @pytest.mark.parametrize("name", ["f", "f.txt", "f.gz", "f.parquet.gz", "f.xlsx"])
 def test_a_name_must_say_the_format(name):
     with pytest.raises(InputError, match=f"--input: '{name}'"):

@@ -225,6 +225,8 @@ def _rows(all_lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
                 raise UnclosedQuoteError(lines.row[0][0], fault) from error
             lines.end_row_at_first_line()
             fault = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
+            if fault.startswith("new-line"):  # Python's advice is for programmers
+                fault = r"\r without \n behind it; accepted: \n or \r\n at the end of lines"
         else:
             if not fields:
                 continue
@@ -249,9 +251,10 @@ def position_of(name: str, header: Sequence[str]) -> int:
     found = [place for place, other in enumerate(header) if other == name]
     found = found or [place for place, other in enumerate(header) if _bare(other) == _bare(name)]
     if len(found) != 1:
-        shown = ", ".join(map(repr, header[:20]))
+        shown = ", ".join(map(repr, header[:20])) or "none"
         more = f", ... ({len(header):,} in all)" if len(header) > 20 else ""
-        raise ValueError(f"{len(found) or 'no'} field {name!r}; its fields are {shown}{more}")
+        what = f"{len(found)} fields" if found else "no field"
+        raise ValueError(f"{what} {name!r}; its fields are {shown}{more}")
     return found[0]
 
 

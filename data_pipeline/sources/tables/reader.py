@@ -112,7 +112,8 @@ def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterato
                 if not isinstance(record, dict):
                     raise ValueError(f"not a JSON object but {type(record).__name__}")
             except ValueError as error:
-                rows.malformed.append(batch.malformed(index, line, str(error)))
+                reason = f"{error}; accepted: an object a line"
+                rows.malformed.append(batch.malformed(index, line, reason))
             else:
                 rows.numbers.append(batch.first_line + index)
                 rows.values.append(tuple([get(record) for get in getters]))

@@ -143,6 +143,7 @@ def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):
     assert values == [("2", "quoted\rtoo"), ("3", "three")]
     assert numbers == [3, 4]
     assert [(line.number, line.line) for line in malformed] == [(2, b"1,hello\rworld")]
+    assert r"\r" in malformed[0].reason
 
 
 def test_a_field_or_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
@@ -179,7 +180,7 @@ def test_json_may_be_nested_and_broken(tmp_path):
     assert values == [(1, "deep", "plain"), (2, MISSING, MISSING), (3, None, MISSING)]
     assert numbers == [1, 2, 6]
     assert [line.number for line in malformed] == [4, 5]
-    assert all(line.reason for line in malformed)
+    assert all("accepted" in line.reason for line in malformed)
 
 
 def test_the_first_rows_of_a_large_row_group_are_read_without_the_others(tmp_path):
@@ -245,7 +246,7 @@ def test_a_parquet_column_must_be_there_once(tmp_path, inner):
     path = tmp_path / "f.parquet"
     columns = [pa.array([{name: "a"}]) for name in inner]
     pa.parquet.write_table(pa.Table.from_arrays(columns, names=["m"] * len(inner)), path)
-    with pytest.raises(UnreadableFileError, match=r"field 'm\.said'"):
+    with pytest.raises(UnreadableFileError, match=r"'m\.said'"):
         read(path, names=["m.said"])
 
 

@@ -104,4 +104,4 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         table = pa.table([pa.array(["1", "2"])] * 4, names=["id", "to", "said", "said"])
         pa.parquet.write_table(table, path)
     message = refused("conversations", "--input", path, *LINKED)
-    assert f"{path}: 2 field 'said'" in message
+    assert f"{path}: 2 fields 'said'" in message

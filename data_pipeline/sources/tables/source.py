@@ -340,10 +340,7 @@ class TableSource(NamedTuple):
         return dropped_by(holds, rows=len(texts))
 
     def _groups(
-        self,
-        fields: Mapping[str, Sequence[Any]],
-        values: dict[str, list[Any]],
-        good: Sequence[int],
+        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]], good: list[int]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
         groups = {

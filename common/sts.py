@@ -170,7 +170,7 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     def pair(line: str) -> Pair | None:
         fields = line.split("\t")
         if len(fields) not in widths:
-            accepted = " or ".join(map(str, widths))
+            accepted = f"{' or '.join(map(str, widths))}, or a header with {', '.join(NAMED)}"
             raise ValueError(f"{len(fields)} tab-separated columns; accepted: {accepted}")
         gold, left, right = fields[at : at + 3]
         return _pair(genre if is_set else fields[0], left, right, _score(gold))

@@ -214,6 +214,7 @@ def test_an_escaped_quote_is_text(write):
         ("a.csv", row("1").encode() + b"\n\xff\xfe", "a.csv:2"),
         ("a.csv", f"{row('1')}\n{row('1')}\n", "a.csv"),
         ("a.tsv", "1\ta\tb\n2\tonly one\n", "a.tsv:2"),
+        ("a.csv", "sentence1;label\na;1\n", "a.csv:1: .*sentence1.*score"),
         ("2016/STS2016.input.news.txt", "a b\tc d\ne f\ng\th\n", "input.news.txt:2"),
         ("SICK.txt", "1\ta\tb\t4\n", "SICK.txt:1"),
         ("SICK.txt", SICK + "1\ta\tb\n", "SICK.txt:2"),

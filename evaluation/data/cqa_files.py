@@ -177,9 +177,15 @@ def _candidate(related: ElementTree.Element, labels: Mapping[str, bool]) -> Cand
     return Candidate(
         key,
         relevant=labels[key] if label == _UNKNOWN and labels else _label(label, LABELS),
-        engine_score=1.0 / int(_attribute(related, "RELQ_RANKING_ORDER")),
+        engine_score=1.0 / _rank(_attribute(related, "RELQ_RANKING_ORDER")),
         text=_text(related, "RelQ"),
     )
+
+
+def _rank(text: str) -> float:
+    if not 1 <= (rank := number(text)) < math.inf:
+        raise ValueError(f"RELQ_RANKING_ORDER is {text!r}; accepted: numbers from 1")
+    return rank
 
 
 def _attribute(element: ElementTree.Element, name: str) -> str:
@@ -199,7 +205,9 @@ def _read_relevancy(path: Path) -> list[Query]:
     queries: dict[str, Query] = {}
 
     def add(line: str) -> None:
-        query_id, candidate_id, _, score, label = line.split("\t")
+        if len(fields := line.split("\t")) != 5:
+            raise ValueError(f"{len(fields)} fields between tabs; accepted: 5")
+        query_id, candidate_id, _, score, label = fields
         if not math.isfinite(number(score)):
             raise ValueError(f"the score is {score!r}; accepted: a finite number")
         candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))

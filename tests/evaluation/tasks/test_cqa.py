@@ -133,7 +133,8 @@ def test_one_question_has_one_text(xml_file):
 
 BROKEN = [
     ('"Irrelevant"', '"Maybe"', "Maybe"),
-    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', "zero"),
+    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', "'0'"),
+    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="-1"', "'-1'"),
     ('RELQ_ID="Q1_R2"', "", "RELQ_ID"),
     ('RELQ_ID="Q1_R5"', 'RELQ_ID="Q1_R2"', "Q1"),
     ("</Thread>", "", "line 9"),

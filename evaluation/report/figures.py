@@ -46,8 +46,10 @@ def rank_curve(results: Mapping[str, Result]) -> str:
     for name, of in ranks.items():
         shares = np.bincount(of, minlength=most + 1)[1:].cumsum() / len(of)
         axes.plot(range(1, len(shares) + 1), shares, label=name)
-    axes.plot([1, most], [1 / most, 1], "--", label="chance", color=INK, linewidth=1)
+    first_n = np.arange(1, most + 1)  # on a logarithmic axis, chance is no straight line
+    axes.plot(first_n, first_n / most, "--", label="chance", color=INK, linewidth=1)
     axes.set(xscale="log", ylim=(0, 1.02))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.legend(frameon=False)
     return _document(figure)
 

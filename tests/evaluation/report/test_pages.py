@@ -99,6 +99,14 @@ def test_ranks_have_a_curve_for_each_system_and_chance():
     assert figures.rank_curve({"this module": ours, "TF-IDF": other}) == drawn
 
 
+def test_chance_is_a_point_for_each_number_of_responses():
+    ours = ranking(1, 20)
+    ours.settings["candidates"] = 20
+    drawn = figures.rank_curve({"this module": ours})
+    dashed = re.findall(r'<path d="([^"]+)"[^>]*stroke-dasharray', drawn)  # chance, its legend
+    assert max(len(re.findall("[ML]", line)) for line in dashed) == 20
+
+
 def test_the_main_scores_are_said(tmp_path):
     store.write(official(sts()), tmp_path / "results")
     said = []

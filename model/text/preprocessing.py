@@ -35,7 +35,7 @@ _END = b"</s>"
 _HASHES = 2**31 - 1
 """Tokens are hashed to [0, _HASHES) once; both kinds of ids derive from that number."""
 _FACTOR = 1_000_003
-"""Prime, so that the parts of a bigram or an n-gram are told apart, and small enough for int64."""
+"""A prime that keeps the parts of a bigram or n-gram apart and its products within int64."""
 
 NGRAMS_A_WORD = 24
 """A longer word has only its first ones."""

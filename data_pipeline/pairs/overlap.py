@@ -29,23 +29,25 @@ def count_in_train(
     """Batches of pairs -> tallies of `IN_TRAIN`."""
     return (
         pairs
+        | "Hash the texts of pairs" >> beam.Map(_hashed, shards=shards)
         | "Send hashes of pairs with their splits"
-        >> exchange.send(partial(_by_texts, shards=shards, partitions=partitions))
+        >> exchange.send(partial(_by_texts, partitions=partitions))
         | "Group pairs of equal texts" >> beam.GroupByKey()
         | "Count held-out pairs that are in train" >> beam.Map(_count)
     )
 
 
-def _by_texts(
-    pairs: pa.RecordBatch, *, shards: Shards, partitions: int
-) -> tuple[pa.RecordBatch, np.ndarray]:
+def _hashed(pairs: pa.RecordBatch, *, shards: Shards) -> pa.RecordBatch:
     inputs, responses = (
         crc32_of(pairs.column(name)).astype(np.uint64) for name in (INPUT, RESPONSE)
     )
-    texts = inputs << np.uint64(32) | responses
-    arrays = [pa.array(texts), pa.array(shards.splits(pairs).astype(np.int8))]
-    keys = (inputs + responses) % np.uint64(partitions)
-    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA), keys.astype(np.int64)
+    texts = pa.array(inputs << np.uint64(32) | responses)
+    splits = pa.array(shards.splits(pairs).astype(np.int8))
+    return pa.RecordBatch.from_arrays([texts, splits], schema=_SCHEMA)
+
+
+def _by_texts(hashes: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    return hashes, (hashes.column("texts").to_numpy() % np.uint64(partitions)).astype(np.int64)
 
 
 def _count(element: tuple[int, Iterable[Block]]) -> Tally:

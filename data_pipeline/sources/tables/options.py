@@ -12,6 +12,7 @@ from common.errors import InputError
 from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
 from data_pipeline.pairs.options import HALVES, IDS_WITHIN, PairOptions
 from data_pipeline.pairs.splits import THREAD
+from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import MessageRules, RuleOptions
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ class TableOptions(PairOptions, RuleOptions):
     quotes: str | None = quotes_option(group=_TABLE)
     escape: str | None = escape_option(group=_TABLE)
 
-    strip_markup: bool = option(
-        False, help="remove HTML tags from texts, and replace entities by their characters"
+    text_markup: str = option(
+        "none",
+        help="the markup of the texts, which is removed, as are quotes and images; links keep "
+        "their label",
+        choices=MARKUPS,
     )
     strip_repeated: bool = option(
         False,
@@ -113,13 +117,14 @@ class TableOptions(PairOptions, RuleOptions):
 
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form."""
-        names = ("quotes", "escape", "strip_markup", "strip_repeated")
+        names = ("quotes", "escape", "strip_repeated")
         return {
             **{f"{role}{_SUFFIX}": name for role, name in self.names.items()},
             **self.message_rules().describe(),
             "delimiter": self.delimiter,
             # Left out where they are off: what was complete before they existed stays complete.
             **{name: given for name in names if (given := getattr(self, name))},
+            **({"text_markup": self.text_markup} if self.text_markup != "none" else {}),
         }
 
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
@@ -146,7 +151,7 @@ class TableOptions(PairOptions, RuleOptions):
             same_names=max(file_names.values()) > 1,
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
-            strips_markup=self.strip_markup,
+            markup=self.text_markup,
         )
         if self.max_malformed < 1:
             source.require_messages(files)

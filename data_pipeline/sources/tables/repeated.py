@@ -17,7 +17,6 @@ _LEAST, _LEAST_SHARE = 5, 0.01
 """Texts, and their share, that a repeated line begins or ends at least."""
 _ROUNDS = 5
 """Lines of the longest signature that is found."""
-_BREAK = re.compile(r"(?i)\s*<(?:br|/p|/div|/li|/tr|/h[1-6]|/blockquote)\b[^<>]*>\s*")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
@@ -65,8 +64,3 @@ def without_lines(text: str, lines: Collection[str]) -> str:
             while left and (not left[end].strip() or left[end].strip() in lines):
                 left.pop(end)
     return "\n".join(left).strip()
-
-
-def without_markup(text: str) -> str:
-    """A text without HTML tags and with the characters that entities stand for."""
-    return entities.replaced(_TAG.sub("", _BREAK.sub("\n", text))).strip()

@@ -17,12 +17,13 @@ from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.sources import ids
+from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
-from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines, without_markup
+from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
 from data_pipeline.sources.tables.rows import MISSING, NOTE, Rows
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
 from data_pipeline.storage.filesystem import Tap
@@ -119,7 +120,8 @@ class TableSource(NamedTuple):
     """A parent that means none, beside the empty one."""
     ids_within: str | None = None
     """See `Source.ids_within`."""
-    strips_markup: bool = False
+    markup: str = "none"
+    """That of the texts, one of `MARKUPS`; it is removed."""
     strips_repeated: bool = False
     repeated: Repeated | None = None
     """What is repeated in the texts, as `measured` finds it."""
@@ -178,7 +180,9 @@ class TableSource(NamedTuple):
                     f"many share, such as {shown}"
                 )
             if about.markup > _MANY * about.texts:
-                found.append(f"--strip_markup: {about.markup:,} {said} have HTML tags or entities")
+                found.append(
+                    f"--text_markup html: {about.markup:,} {said} have HTML tags or entities"
+                )
         found += sorted(group for group in groups if group.startswith(NOTE))
         found += [
             f"{flag_of(role)}: no row has the field {name!r}"
@@ -248,7 +252,7 @@ class TableSource(NamedTuple):
         if name == "thread" and self.layout is not Layout.TURNS:
             read = as_id  # rows without one have their input's, and messages their replies'
         is_text = _COLUMNS[name][0] in ("text", "input")
-        is_cleaned = is_text and (self.strips_markup or self.strips_repeated)
+        is_cleaned = is_text and (self.markup != "none" or self.strips_repeated)
         column = []
         for row, value in enumerate(values):
             try:
@@ -259,8 +263,7 @@ class TableSource(NamedTuple):
         return column
 
     def _cleaned(self, text: str) -> str:
-        if self.strips_markup:
-            text = without_markup(text)
+        text = plain_text(text, self.markup)
         if self.strips_repeated and self.repeated is not None:
             text = without_lines(text, self.repeated.lines)
         return text

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data_pipeline.sources.tables.repeated import measure, without_lines, without_markup
+from data_pipeline.sources.tables.repeated import measure, without_lines
 
 FIELDS = ("--input_field", "question", "--response_field", "answer")
 SIGNATURE = "\n\nKind regards\nJane\nThe support team"
@@ -28,22 +28,6 @@ def test_lines_are_removed_from_both_ends_alone():
     assert without_lines("Hello\nBye", lines) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        (
-            "<p>Hello&nbsp;you</p><p>a &lt; b<br/>and <b>more</b></p>",
-            "Hello\xa0you\na < b\nand more",
-        ),
-        ("if a < b and c > d: x<5", "if a < b and c > d: x<5"),
-        ("<!-- no --> I <3 you & me", "<!-- no --> I <3 you & me"),
-        ("https://a.b/?x=1&y=2", "https://a.b/?x=1&y=2"),
-    ],
-)
-def test_markup_is_what_pages_do_not_show(text, plain):
-    assert without_markup(text) == plain
-
-
 @pytest.fixture
 def tickets(write_table):
     rows = [
@@ -56,7 +40,7 @@ def tickets(write_table):
 def test_the_job_warns_and_the_card_says_so(make, tickets, tmp_path, caplog):
     _, pairs = make("pairs", "--input", tickets, *FIELDS)
     assert pairs[0]["response"].startswith("Hello,")
-    for named in ("--strip_repeated", "'Hello,'", "--strip_markup"):
+    for named in ("--strip_repeated", "'Hello,'", "--text_markup html"):
         assert named in caplog.text
     card = json.loads((tmp_path / "out" / "data_card.json").read_text())["repeated"]
     assert (card["texts"], card["repeated"], card["markup"]) == (120, 60, 60)
@@ -65,12 +49,12 @@ def test_the_job_warns_and_the_card_says_so(make, tickets, tmp_path, caplog):
 
 
 def test_they_are_removed(make, tickets, caplog):
-    asked = ("pairs", "--input", tickets, *FIELDS, "--strip_repeated", "--strip_markup")
+    asked = ("pairs", "--input", tickets, *FIELDS, "--strip_repeated", "--text_markup", "html")
     _, pairs = make(*asked)
     assert {(pair["input"], pair["response"]) for pair in pairs} == {
         (f"question {n}", f"answer {n}") for n in range(60)
     }
-    assert "--strip" not in caplog.text
+    assert "--strip" not in caplog.text and "--text" not in caplog.text
 
 
 def test_a_sample_shows_them(tickets, capsys):

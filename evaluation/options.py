@@ -10,7 +10,10 @@ from common.sts import Columns
 from common.tables.delimited import check_escape, escape_option, quotes_option
 from evaluation.results.result import TASKS
 
-_MODULE = "folder of a SavedModel or of static embeddings, or a URL that tensorflow-hub resolves"
+_MODULE = (
+    "folder of a SavedModel or of static embeddings, a URL that tensorflow-hub resolves, or "
+    "wordllama, where that package is installed"
+)
 _TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
 _QRELS = "TREC's qrels (query, 0, document, grade), or BEIR's"
 _AS = "as --data of the command of this name"
@@ -212,7 +215,9 @@ class BaselinesOptions(
     sentence_transformers: tuple[str, ...] = option(
         (), help="models of that package, where it is installed", metavar="NAME|DIR|NAME=DIR"
     )
-    modules: tuple[str, ...] = option((), help="pretrained SavedModels", metavar="DIR|URL")
+    modules: tuple[str, ...] = option(
+        (), help="pretrained modules, as --module of other commands", metavar="DIR|URL"
+    )
     training_pairs: Path | None = option(
         None,
         help="pairs of the pipeline (train-*, validation-*): learn a linear map of the inputs on "

@@ -12,14 +12,16 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     """Load what encodes sentences.
 
     Args:
-      module: the folder of a SavedModel or of static embeddings, or a URL that tensorflow-hub
-        resolves.
+      module: the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
+        resolves, or wordllama: the vectors in that package.
       pretrained: whether reports take it for somebody's pretrained model.
 
     Raises:
       InputError: if there is nothing in it that can be used.
     """
     folder = Path(module)
+    if str(module) == static.WORDLLAMA and not folder.exists():
+        return static.wordllama()
     if (folder / static.TOKENIZER).is_file() and not (folder / _SAVED_MODEL).is_file():
         return static.StaticEncoder(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds

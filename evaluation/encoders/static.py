@@ -1,6 +1,7 @@
 """Static embeddings, as sentence-transformers and model2vec store them, without these packages."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,13 @@ from common.text_files import sha256
 from evaluation.encoders.batching import BatchedEncoder
 
 TOKENIZER = "tokenizer.json"
+WORDLLAMA = "wordllama"
+"""The package that brings a table of vectors with it."""
 _WEIGHTS = "model.safetensors"
+_OF_WORDLLAMA = (
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    "weights/l2_supercat_256.safetensors",
+)
 _TABLES = ("embeddings", "embedding.weight")
 """What model2vec and sentence-transformers call a table of vectors."""
 
@@ -24,18 +31,25 @@ class StaticEncoder:
 
     gives_embeddings = True
 
-    def __init__(self, folder: Path, *, pretrained: bool = False):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        pretrained: bool = False,
+        files: tuple[str, str] = (TOKENIZER, _WEIGHTS),
+    ):
         self.path = str(folder)
         self._pretrained = pretrained
-        self._files = [folder / TOKENIZER, folder / _WEIGHTS]
+        self._files = [folder / name for name in files]
         with reading(folder):
             from tokenizers import Tokenizer
 
-            self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-            arrays = load_file(folder / _WEIGHTS)
+            tokenizer, weights = self._files
+            self._tokenizer = Tokenizer.from_file(str(tokenizer))
+            arrays = load_file(weights)
             named = [name for name in _TABLES if name in arrays]
             if not named:
-                raise ValueError(f"{_WEIGHTS} has {sorted(arrays)}; accepted: one of {_TABLES}")
+                raise ValueError(f"{weights.name} has {sorted(arrays)}; accepted: one of {_TABLES}")
             self._table = arrays[named[0]]
         self.encode = BatchedEncoder(self._means, path=self.path)
         self.encode_inputs = self.encode_responses = self.encode
@@ -50,3 +64,18 @@ class StaticEncoder:
         sums = np.stack([self._table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.divide(sums, lengths, out=sums, where=lengths > 0)
+
+
+def wordllama() -> StaticEncoder:
+    """Return the vectors of the package wordllama, read without it.
+
+    Its own loader looks for the tokenizer in another folder than the package has it in, and then
+    asks the network (version 0.4.0.post1).
+    """
+    with reading(WORDLLAMA):
+        if (package := find_spec(WORDLLAMA)) is None or not package.submodule_search_locations:
+            raise ModuleNotFoundError(f"the package is not installed: pip install {WORDLLAMA}")
+        folder = Path(package.submodule_search_locations[0])
+        encoder = StaticEncoder(folder, pretrained=True, files=_OF_WORDLLAMA)
+    encoder.path = "WordLlama"
+    return encoder

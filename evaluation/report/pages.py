@@ -11,6 +11,7 @@ import jinja2
 from common.errors import InputError, reading
 from common.files import write_text
 from common.text_files import as_markdown, as_markdown_code
+from evaluation.analysis import verdict
 from evaluation.data.origin import SYNTHETIC
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables
@@ -52,7 +53,7 @@ def write_report(
       results: a module's results, with those of `baselines` in its folder `baselines/`.
       output: the page, an .html file.
       beside: folders of other modules' results, shown as additional rows.
-      say: gets the table of main scores, and what is left out.
+      say: gets the table of main scores, what is left out, and which system to use.
 
     Raises:
       InputError: if there are no results, or `output` is no .html file.
@@ -75,8 +76,10 @@ def write_report(
         "scatter": figures.scatter(scattered) if scattered else "",
         "ranks": figures.rank_curve({k: one for k, one in every.items() if one}) if ranked else "",
     }
+    said = verdict.sentence(verdict.verdicts(runs))
     html = TEMPLATES.get_template("report.html.jinja").render(
         name=name,
+        verdict=said,
         runs=runs,
         results=own,
         tables=[one for one in made if one.cells],
@@ -88,7 +91,8 @@ def write_report(
         figure=figure,
     )
     write_text(page, html)
-    say("\n".join([replace(main, decimals=4).markdown(wide=True), *left_out]))
+    shown = replace(main, decimals=4).markdown(wide=True)
+    say("\n".join(filter(None, [shown, *left_out, said])))
     return page
 
 

@@ -48,3 +48,10 @@ def test_a_text_without_a_known_token_is_an_error(write):
 def test_a_folder_of_another_model_is_refused(write):
     with pytest.raises(InputError, match="layer"):
         load_encoder(write(layer=VECTORS))
+
+
+def test_the_vectors_of_wordllama_are_found_in_its_package():
+    encoder = load_encoder("wordllama")
+    age, years, name = encoder.encode(["How old are you?", "What is your age?", "A violin."])
+    assert age @ years > age @ name + 0.2
+    assert encoder.provenance()["pretrained"]

@@ -32,10 +32,12 @@ from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies
+from data_pipeline.pairs.newest import add_splits
 from data_pipeline.pairs.options import ALL
 from data_pipeline.pairs.overlap import count_in_train
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import write_shard
+from data_pipeline.pairs.splits import NEWEST
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout
@@ -84,6 +86,13 @@ def build(
             exchange,
             partitions=plan.partitions,
             schema=pairs_schema(plan.options.context_turns),
+        )
+        tallies.append(tally)
+    if plan.options.split_by == NEWEST:
+        pairs, tally = add_splits(
+            pairs,
+            test_fraction=plan.options.test_fraction,
+            validation_fraction=plan.options.validation_fraction,
         )
         tallies.append(tally)
     rows = pairs | "Split pairs and send them to their shards" >> exchange.send(plan.shards.rows)

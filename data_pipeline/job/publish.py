@@ -24,8 +24,9 @@ from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
+from data_pipeline.pairs.newest import THREADS, UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
-from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
+from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
@@ -108,6 +109,8 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         statistics["own_replies"] = counts["own_replies"]
     if plan.source.layout is Layout.TURNS:
         statistics[TIES] = counts[TIES]
+    if plan.options.split_by == NEWEST:
+        statistics |= {name: counts[name] for name in (THREADS, UNKNOWN)}
     if plan.excluded is not None:
         statistics["excluded"] = counts["excluded"]
     if plan.options.max_copies_of_pair is not None:
@@ -165,6 +168,13 @@ def _accept(
         hints.append(
             f"{counts['malformed']:,} malformed turns are left out; the turn after one replies to "
             "the turn before it"
+        )
+    if counts.get(THREADS) and counts[UNKNOWN] == counts[THREADS]:
+        raise InputError(f"--split_by: {NEWEST} needs times, and no message has one")
+    if counts.get(UNKNOWN):
+        hints.append(
+            f"{counts[UNKNOWN]:,} threads have no message with a time; --split_by {NEWEST} takes "
+            "them for the oldest"
         )
     for split in _held_out(plan):
         held_out, learned = counts[f"{split}_pairs"], counts[IN_TRAIN.format(split)]

@@ -7,7 +7,7 @@ from common.command_line import option
 from common.errors import InputError
 from data_pipeline.execution.options import ExclusionOptions, FolderOptions, LimitOptions
 from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD
-from data_pipeline.pairs.splits import SPLIT_BY, THREAD
+from data_pipeline.pairs.splits import NEWEST, SPLIT_BY, THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 
 REPLIES = "replies"
@@ -45,7 +45,8 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
     )
     split_by: str = option(
         THREAD,
-        help="thread: all pairs of a thread in one split; pair: the paper's random split",
+        help="thread: all pairs of a thread in one split; pair: the paper's random split; newest: "
+        "as thread, with the newest threads as test and those before them as validation",
         choices=SPLIT_BY,
         group=_STORAGE,
     )
@@ -105,6 +106,8 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
                 f"--split_by: {self.split_by} with --pairs_of {HALVES} would train on messages "
                 f"that are held out as replies; accepted: {THREAD}"
             )
+        if self.split_by == NEWEST and not self.has_times:
+            raise InputError(f"--split_by: {NEWEST} needs --time_field, the time of a message")
         if self.pairs_of == HALVES and self.context_turns:
             raise InputError(
                 f"--context_turns: {self.context_turns}; accepted with --pairs_of {HALVES}: 0, as "
@@ -115,6 +118,11 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
     def has_authors(self) -> bool:
         """Whether it is known of pairs if one person wrote both texts."""
         return False
+
+    @property
+    def has_times(self) -> bool:
+        """Whether messages have times."""
+        return True
 
     def source(self, files: Any) -> Any:
         """Makes the `Source` of the input files; each command's options do."""

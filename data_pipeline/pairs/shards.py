@@ -15,8 +15,16 @@ from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.pairs.formats import Format, make_format
 from data_pipeline.pairs.options import PairOptions
-from data_pipeline.pairs.schema import stored_columns
-from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, split_keys, splits_of
+from data_pipeline.pairs.schema import SPLIT, stored_columns
+from data_pipeline.pairs.splits import (
+    NEWEST,
+    SPLITS,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    split_keys,
+    splits_of,
+)
 from data_pipeline.pairs.tfrecord import RESPONSE_ID
 from data_pipeline.storage.output_folder import ShardFile, write_aside
 
@@ -66,6 +74,8 @@ class Shards(NamedTuple):
     def splits(self, pairs: pa.RecordBatch) -> np.ndarray:
         """The split of each pair, an index into `SPLITS`: int64 [rows]."""
         options = self.options
+        if options.split_by == NEWEST:
+            return pairs.column(SPLIT).to_numpy().astype(np.int64)
         split_by = split_keys(pairs, options.split_by).dictionary_encode()
         return splits_of(
             split_by.dictionary,

@@ -24,7 +24,9 @@ THREAD = "thread"
 """All pairs of a thread in one split, so that no text is in two."""
 PAIR = "pair"
 """The paper's random split (section 4.1): pairs of one thread may be in several splits."""
-SPLIT_BY = (THREAD, PAIR)
+NEWEST = "newest"
+"""All pairs of a thread in one split, the newest threads in test (`pairs.newest`)."""
+SPLIT_BY = (THREAD, PAIR, NEWEST)
 
 
 def stable_hash(text: bytes) -> bytes:

@@ -45,7 +45,9 @@ class TableOptions(PairOptions, RuleOptions):
         "together; by default what replies connect, and of rows those with the same input",
     )
     time_field: str | None = _field(
-        None, help="seconds since 1970 or an ISO 8601 time, for the data card"
+        None,
+        help="seconds since 1970 or an ISO 8601 time, for the data card and --split_by newest; may "
+        "be what orders turns",
     )
     group_field: str | None = _field(
         None, help="what the data card counts pairs by, such as a channel or a product"
@@ -98,6 +100,11 @@ class TableOptions(PairOptions, RuleOptions):
             for number, name in enumerate([given] if isinstance(given, str) else given, start=1):
                 names[f"{role} {number}" if number > 1 else role] = name
         return names
+
+    @property
+    def has_times(self) -> bool:
+        """With --time_field."""
+        return self.time_field is not None
 
     @property
     def layout(self) -> "Layout":

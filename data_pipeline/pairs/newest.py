@@ -7,7 +7,7 @@ thread and batch, and the others at the hashes of threads that are held out.
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
@@ -40,7 +40,10 @@ def add_splits(
     pairs: beam.PCollection, *, test_fraction: float, validation_fraction: float
 ) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of pairs -> the same with the column `SPLIT`; and a tally."""
-    fractions = {"test_fraction": test_fraction, "validation_fraction": validation_fraction}
+    fractions: dict[str, Any] = {
+        "test_fraction": test_fraction,
+        "validation_fraction": validation_fraction,
+    }
     held_out = (
         pairs
         | "List the threads with their times" >> beam.Map(times_of)

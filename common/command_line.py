@@ -79,7 +79,9 @@ class Options:
                 Path(each) if kind is Path and isinstance(each, str) else each for each in given
             )
             for each in values:
-                field.metadata["option"].check(f"--{field.name}", each, kind)
+                declared: Field = field.metadata["option"]
+                prefix = "" if declared.positional else "--"
+                declared.check(f"{prefix}{field.name}", each, kind)
             object.__setattr__(self, field.name, values if is_many else values[0])
 
 

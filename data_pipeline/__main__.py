@@ -7,6 +7,7 @@ from common import command_line
 from common.command_line import Command
 from data_pipeline.sample.options import SampleOptions
 from data_pipeline.snli.options import SnliOptions
+from data_pipeline.sources.exports.options import ImportOptions
 from data_pipeline.sources.reddit.options import RedditOptions
 from data_pipeline.sources.tables.options import ConversationOptions, RowOptions
 from data_pipeline.vocabulary.options import VocabularyOptions
@@ -37,6 +38,14 @@ COMMANDS = [
         summary="make input-response pairs from tables that have a pair in each row",
         example="--input tickets.csv --output pairs/ --input_field question "
         "--response_field answer",
+        others=_BEAM,
+    ),
+    Command(
+        "import",
+        ImportOptions,
+        run="data_pipeline.job.command:main",
+        summary="make input-response pairs from what a chat program exported",
+        example="discord --input export/ --output pairs/",
         others=_BEAM,
     ),
     Command(

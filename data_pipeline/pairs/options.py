@@ -1,5 +1,6 @@
 """The options of all commands that make pairs: how pairs are split, stored and removed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,11 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
     def has_times(self) -> bool:
         """Whether messages have times."""
         return True
+
+    @property
+    def file_names(self) -> Sequence[str]:
+        """Patterns of the files that a folder stands for; empty where an input is no folder."""
+        return ()
 
     def source(self, files: Any) -> Any:
         """Makes the `Source` of the input files; each command's options do."""

@@ -9,6 +9,7 @@ import bz2
 import errno
 import gzip
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -41,7 +42,7 @@ LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of the compressed files that can be read."""
-_CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+_CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile)
 _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
 
 

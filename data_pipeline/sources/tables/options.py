@@ -36,7 +36,34 @@ def _field(default: Any, *, help: str) -> Any:  # noqa: A002
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions(PairOptions, RuleOptions):
+class MessageOptions(PairOptions, RuleOptions):
+    """What is done to messages of any kind of files."""
+
+    text_markup: str | None = option(
+        "none",
+        help="the markup of the texts, which is removed, as are quotes and images; links keep "
+        "their label",
+        choices=MARKUPS,
+    )
+    strip_repeated: bool = option(
+        False,
+        help="remove the lines with which many texts begin or end, such as greetings and "
+        "signatures; the data card lists them",
+    )
+
+    def measured(self, source: "TableSource", files: "Sequence[InputFile]") -> "TableSource":
+        """The source, after a look at the first messages.
+
+        Raises:
+          InputError: if a file cannot be read, or has no message.
+        """
+        if self.max_malformed < 1:
+            source.require_messages(files)
+        return source.measured(files)._replace(strips_repeated=self.strip_repeated)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(MessageOptions):
     """The options of both commands; names of fields end in `_field`."""
 
     thread_field: tuple[str, ...] = _field(
@@ -60,18 +87,6 @@ class TableOptions(PairOptions, RuleOptions):
     )
     quotes: str | None = quotes_option(group=_TABLE)
     escape: str | None = escape_option(group=_TABLE)
-
-    text_markup: str = option(
-        "none",
-        help="the markup of the texts, which is removed, as are quotes and images; links keep "
-        "their label",
-        choices=MARKUPS,
-    )
-    strip_repeated: bool = option(
-        False,
-        help="remove the lines with which many texts begin or end, such as greetings and "
-        "signatures; the data card lists them",
-    )
 
     def __post_init__(self) -> None:
         """Checks options that depend on each other."""
@@ -158,11 +173,9 @@ class TableOptions(PairOptions, RuleOptions):
             same_names=max(file_names.values()) > 1,
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
-            markup=self.text_markup,
+            markup=self.text_markup or "none",
         )
-        if self.max_malformed < 1:
-            source.require_messages(files)
-        return source.measured(files)._replace(strips_repeated=self.strip_repeated)
+        return self.measured(source, files)
 
 
 @dataclass(frozen=True, kw_only=True)

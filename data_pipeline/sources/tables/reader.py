@@ -101,7 +101,7 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
 
 def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
     """Yields the fields of all lines, each an object; empty lines are no rows."""
-    getters = list(map(_getter, names))
+    getters = list(map(getter, names))
     rows = Rows([], [], [])
     for batch in read_line_batches(file, tap):
         for index, line in enumerate(batch.lines):
@@ -123,7 +123,7 @@ def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterato
     yield rows
 
 
-def _getter(name: str) -> Callable[[dict[str, Any]], Any]:
+def getter(name: str) -> Callable[[dict[str, Any]], Any]:
     """A function of an object that returns its field of a plain or dotted name, or `MISSING`.
 
     A field whose own name has the dots comes before fields of inner objects.

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +25,7 @@ from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
-from data_pipeline.sources.tables.rows import MISSING, NOTE, Rows
+from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, RowReader, Rows
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -93,6 +94,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "author": ("author", as_text),
     "group": ("group", as_text),
     "time": ("created", as_seconds),
+    SKIPPED: (SKIPPED, lambda rule: None if rule is MISSING else rule),
 }
 """Role of a field -> the column that it becomes, and how its values are read."""
 _WITHOUT_FIELD = {
@@ -125,11 +127,17 @@ class TableSource(NamedTuple):
     strips_repeated: bool = False
     repeated: Repeated | None = None
     """What is repeated in the texts, as `measured` finds it."""
+    export: RowReader | None = None
+    """Reads files of another format, and drops messages; None for tables."""
 
     @property
     def rule_names(self) -> Sequence[str]:
-        """`empty`, and those that are on."""
-        return [EMPTY, *self.rules.names]
+        """Those of the export, `empty`, and those that are on."""
+        return [*self._skips, EMPTY, *self.rules.names]
+
+    @property
+    def _skips(self) -> Sequence[str]:
+        return () if self.export is None else self.export.skips
 
     @property
     def wording(self) -> Wording:
@@ -185,7 +193,7 @@ class TableSource(NamedTuple):
                 )
         found += sorted(group for group in groups if group.startswith(NOTE))
         found += [
-            f"{flag_of(role)}: no row has the field {name!r}"
+            f"{self._flag(role)}: no row has the field {name!r}"
             for role, name in self.names.items()
             if role in _OPTIONAL - groups
         ]
@@ -207,17 +215,26 @@ class TableSource(NamedTuple):
         ]
         return found
 
+    def _flag(self, role: str) -> str:
+        return flag_of(role) if self.export is None else "--input"
+
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message; the id of a row that is a pair is its number."""
-        return suffix_of(file.path, self.form) in JSON_LINES and self.layout is not Layout.ROWS
+        is_by_line = self.export is None and suffix_of(file.path, self.form) in JSON_LINES
+        return is_by_line and self.layout is not Layout.ROWS
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
-        """Yields the messages of a table.
+        """Yields the messages of a table, or of the files of an export.
 
         Raises:
           UnreadableFileError: if the file cannot be read.
         """
-        for rows in read_rows(file, list(self.names.values()), tap=tap, form=self.form):
+        names = list(self.names.values())
+        if self.export is not None:
+            for inner, rows in self.export.read(file, names, tap):
+                yield self._judged(inner, rows)
+            return
+        for rows in read_rows(file, names, tap=tap, form=self.form):
             yield self._judged(file, rows)
 
     def _judged(self, file: InputFile, rows: Rows) -> MessageBatch:
@@ -327,7 +344,7 @@ class TableSource(NamedTuple):
         }
         is_nobody = pc.match_substring_regex(authors, _NOBODY, ignore_case=True)
         arrays["author"] = pc.if_else(is_nobody, None, authors)
-        arrays["dropped_by"] = self._rule_of(arrays["text"], authors)
+        arrays["dropped_by"] = self._rule_of(arrays["text"], authors, columns.get(SKIPPED, ()))
         if "input" in arrays:
             of_input = self._rule_of(arrays["input"], authors)
             first = pc.min_element_wise(of_input, arrays["dropped_by"])  # without nulls
@@ -337,9 +354,10 @@ class TableSource(NamedTuple):
             arrays["dropped_by"] = first
         return pa.RecordBatch.from_arrays([arrays[name] for name in schema.names], schema=schema)
 
-    def _rule_of(self, texts: Any, authors: Any) -> Any:
+    def _rule_of(self, texts: Any, authors: Any, skipped: Sequence[str | None] = ()) -> Any:
+        skips = [np.array([rule == each for each in skipped], bool) for rule in self._skips]
         is_empty = ~values_of(pc.match_substring_regex(texts, VISIBLE))
-        holds = [is_empty, *masks(self.rules, texts, authors).values()]
+        holds = [*skips, is_empty, *masks(self.rules, texts, authors).values()]
         return dropped_by(holds, rows=len(texts))
 
     def _groups(

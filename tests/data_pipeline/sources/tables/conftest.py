@@ -6,8 +6,6 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from data_pipeline.__main__ import main
-
 
 @pytest.fixture
 def write_table(tmp_path, compress):
@@ -33,34 +31,3 @@ def write_table(tmp_path, compress):
         return path
 
     return write
-
-
-@pytest.fixture
-def make(tmp_path, statistics_of, stored):
-    """Runs a command; returns the statistics and the pairs, sorted by the response's id."""
-
-    def run(*arguments, output="out"):
-        out = tmp_path / output
-        main([*map(str, arguments), "--output", str(out), "--format", "jsonl"])
-        pairs = sorted(stored(out), key=lambda pair: (pair["response_id"], pair["input_id"]))
-        return statistics_of(out), pairs
-
-    return run
-
-
-@pytest.fixture
-def refused(tmp_path, capsys):
-    """Runs a command that must fail, and returns its one line; nothing is written."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as raised:
-            main([*map(str, arguments), "--output", str(tmp_path / "out")])
-        usage = capsys.readouterr().err
-        code = raised.value.code
-        message = f"error: {usage.splitlines()[-1]}" if code == 2 else str(code)
-        assert message.startswith("error: ")
-        assert "\n" not in message
-        assert not (tmp_path / "out" / "COMPLETED").exists()
-        return message.removeprefix("error: ")
-
-    return run

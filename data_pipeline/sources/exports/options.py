@@ -1,0 +1,103 @@
+"""The options of `import`: a format, and what is done to its messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from common.command_line import option
+from common.errors import InputError
+from data_pipeline.pairs.options import HALVES
+from data_pipeline.sources.markup import MARKUPS
+from data_pipeline.sources.tables.options import MessageOptions
+
+if TYPE_CHECKING:
+    from data_pipeline.sources.exports.export import Export
+    from data_pipeline.sources.tables.source import TableSource
+    from data_pipeline.storage.inputs import InputFile
+
+FORMATS = ("discord",)
+"""The modules in this folder that declare a format."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(MessageOptions):
+    """Which export is read, and how its pairs are stored."""
+
+    export: str = option(
+        help="what wrote the files; docs/data.md says what is read of each",
+        choices=FORMATS,
+        positional=True,
+    )
+    input: tuple[str, ...] = option(
+        help="the export: its folder, a zip of it, or files of it; no folder on gs:// or s3://",
+        metavar="PATH[,PATH...]",
+    )
+    text_markup: str | None = option(
+        None,
+        help="the markup of the texts, which is removed; default: that of the export",
+        choices=MARKUPS,
+    )
+
+    @property
+    def _declared(self) -> "Export":
+        from data_pipeline.sources.exports.export import export_of
+
+        return export_of(self.export)
+
+    @property
+    def file_names(self) -> Sequence[str]:
+        """Those of the export."""
+        return (*self._declared.files, *self._declared.people_files, "*.zip")
+
+    @property
+    def has_authors(self) -> bool:
+        """Of messages that answer others."""
+        return "author" in self._declared.fields and self.pairs_of != HALVES
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the export has them."""
+        return "time" in self._declared.fields
+
+    def describe(self) -> dict[str, Any]:
+        """The export, the rules and the markup."""
+        return {
+            "import": self.export,
+            **self.message_rules().describe(),
+            "text_markup": self.text_markup or self._declared.markup,
+            "strip_repeated": self.strip_repeated,
+        }
+
+    def source(self, files: "Sequence[InputFile]") -> "TableSource":
+        """Reads exports, after a look at the first messages.
+
+        Raises:
+          InputError: if a file is not of the format, or has no message.
+        """
+        from common.tables.delimited import Dialect
+        from data_pipeline.sources.exports.export import ExportReader
+        from data_pipeline.sources.source import Layout
+        from data_pipeline.sources.tables.rows import SKIPPED
+        from data_pipeline.sources.tables.source import TableSource
+        from data_pipeline.storage.inputs import UnreadableFileError
+
+        export = self._declared
+        if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
+            raise InputError(
+                f"--pairs_of: {HALVES!r}: the halves of a message belong in the split of its "
+                f"thread, and messages of {self.export} have none without replies"
+            )
+        try:
+            reader = ExportReader.of(self.export, files)
+        except UnreadableFileError as error:
+            raise InputError(f"--input: {error}") from error
+        source = TableSource(
+            export.layout,
+            {**export.fields, SKIPPED: SKIPPED},
+            self.message_rules(),
+            Dialect(),
+            ids_within=export.ids_within,
+            markup=self.text_markup or export.markup,
+            export=reader,
+        )
+        return self.measured(source, files)

@@ -81,18 +81,15 @@ class Exchange(NamedTuple):
     def send(self, key_of: KeyOf, *, columns: Sequence[str] | None = None) -> beam.PTransform:
         """Arrow batches of one schema -> (key, block of their rows with this key) elements.
 
-        Args:
-          key_of: called with many batches at once.
-          columns: those that it needs; None for all.
+        `key_of` is called with many batches at once; only the `columns`, or all, are sent.
         """
         return beam.ParDo(_Send(self, key_of, columns))
 
     def blocks(self, by_key: Iterable[tuple[int, pa.RecordBatch]]) -> list[tuple[int, Block]]:
         """A block for each key, all in one file or each with its rows inside."""
         if self.inline:
-            return [
-                (key, Block(data=zstd.compress(rows.serialize(), _LEVEL))) for key, rows in by_key
-            ]
+            packed = ((key, zstd.compress(rows.serialize(), _LEVEL)) for key, rows in by_key)
+            return [(key, Block(data=data)) for key, data in packed]
         blocks = []
         with NewFile(FileSystems.join(self.folder, f"{uuid.uuid4().hex}.blocks")) as file:
             for key, rows in by_key:
@@ -103,9 +100,8 @@ class Exchange(NamedTuple):
 
 def group_all(blocks: beam.PCollection, *, keys: int) -> beam.PCollection:
     """(key, its blocks) for each of the first keys, also for those without rows."""
-    nothing = blocks.pipeline | "List all keys" >> beam.Create(
-        [(key, None) for key in range(keys)], reshuffle=False
-    )
+    listed = beam.Create([(key, None) for key in range(keys)], reshuffle=False)
+    nothing = blocks.pipeline | "List all keys" >> listed
     return (blocks, nothing) | "Add empty keys" >> beam.Flatten() | beam.GroupByKey()
 
 

@@ -14,11 +14,7 @@ from data_pipeline.execution.exchange import Exchange
 from data_pipeline.execution.options import FolderOptions, LimitOptions
 from data_pipeline.execution.progress import Stage, shown_progress
 from data_pipeline.execution.report import Report, read_report
-from data_pipeline.execution.runner import (
-    is_local,
-    quiet_processes,
-    run_pipeline,
-)
+from data_pipeline.execution.runner import is_local, quiet_processes, run_pipeline
 from data_pipeline.storage.inputs import InputFile, require_apart
 from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
 
@@ -56,11 +52,8 @@ def run_job(
 ) -> JobResult:
     """Runs a job in its output folder, unless this same job is complete there.
 
-    Args:
-      options: the folder, which no other job may use meanwhile, and whether to overwrite it.
-      inputs: the files that the job reads.
-      described: what makes two jobs on the same inputs the same.
-      work: does the job, publishes the output and returns its statistics.
+    `described` is what makes two jobs on the same inputs the same; `work` does the job, publishes
+    the output and returns its statistics.
 
     Raises:
       ClaimedError: if another job works in the folder.
@@ -87,14 +80,9 @@ def run_graph(
     workers: int,
     stages: Sequence[Stage] = (),
 ) -> Report:
-    """Runs a Beam graph that writes into `output.incomplete`.
+    """Runs the Beam graph that `build` makes, which writes into `output.incomplete`.
 
-    Args:
-      output: where it writes.
-      beam_options: as `pipeline_options` made them.
-      build: adds the job to a pipeline.
-      workers: as `choose_workers` chose.
-      stages: those whose progress is shown.
+    `stages` are those whose progress is shown.
 
     Raises:
       InputError: if the job failed, or files could not be read.
@@ -121,12 +109,7 @@ def require_acceptable(
 ) -> None:
     """Checks that a result has pairs and that most lines could be parsed; warns of malformed ones.
 
-    Args:
-      statistics: the counts, in the order in which an error lists them.
-      limits: the accepted values.
-      pairs: how many there are of what is wanted.
-      dead_letters: the first malformed lines, as stored; an error shows `SHOWN` of them.
-      hints: reasons for having no pairs.
+    An error lists the counts, `SHOWN` of the dead letters, as stored, and the hints.
 
     Raises:
       InputError: if too many lines are malformed, or there are no pairs and must be.
@@ -149,7 +132,6 @@ def require_acceptable(
 
 
 def _shown(dead_letter: bytes) -> str:
-    """A dead letter in one line."""
     found = orjson.loads(dead_letter)
     place = f"{found['file']!r}, line {found['line']:,}"
     return f"{place}: {found['reason']}: {found['raw'][:_SHOWN_CHARACTERS]!r}"
@@ -162,10 +144,8 @@ def table(statistics: dict[str, Any]) -> str:
 
 
 def _rows(statistics: dict[str, Any]) -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
-    for name, value in statistics.items():
-        if isinstance(value, dict):
-            rows += [(f"{name}: {part}", f"{count:,}") for part, count in value.items()]
-        else:
-            rows.append((name, f"{value:,}"))
-    return rows
+    return [
+        (f"{name}: {part}" if part else name, f"{count:,}")
+        for name, value in statistics.items()
+        for part, count in (value if isinstance(value, dict) else {"": value}).items()
+    ]

@@ -8,7 +8,7 @@ adds them up: stored bytes read, then partitions joined.
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from apache_beam.io.filesystems import FileSystems
@@ -42,10 +42,8 @@ def work_done(folder: str, kind: str) -> int:
     """The sum of all notes of one kind."""
     done = 0
     for file in files_like(folder, f"{kind}-*"):
-        try:
+        with suppress(OSError, ValueError):  # being written at this moment
             done += int(read_bytes(file.path))
-        except (OSError, ValueError):  # being written at this moment
-            continue
     return done
 
 

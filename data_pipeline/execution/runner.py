@@ -44,22 +44,16 @@ class _Options(PipelineOptions):
     """Beam's options, of which unknown ones are refused: Beam leaves them out with a warning."""
 
     def get_all_options(self, *given: Any, **named: Any) -> dict[str, Any]:
-        """The options by name; a job server names `add_extra_args_fn`, which adds its own.
-
-        Raises:
-          InputError: if one is unknown to it, too.
-        """
+        """The options by name; a job server names `add_extra_args_fn`, which adds its own."""
         of_server = named.get("add_extra_args_fn")
         if of_server is not None and not named.get("retain_unknown_options"):
             self.require_known(of_server)
         return super().get_all_options(*given, **named)
 
-    def require_known(self, add_extra_args_fn: Callable | None = None) -> None:
+    def require_known(self, of_server: Callable | None = None) -> None:
         """Raises an InputError unless all options are Beam's, or added by the function."""
-        known, given = (
-            super(_Options, self).get_all_options(False, add_extra_args_fn, retain)
-            for retain in (False, True)
-        )
+        get = super().get_all_options
+        known, given = (get(False, of_server, retain) for retain in (False, True))
         if unknown := given.keys() - known.keys():
             raise InputError(
                 f"unknown option --{min(unknown)}; accepted: the ones that --help lists and "
@@ -140,10 +134,9 @@ def run_pipeline(pipeline: beam.Pipeline) -> None:
 
 
 def cause_of(failure: str) -> str:
-    """The one line of a failure's report that names the cause.
+    """The line of a failure's report that names the cause: the last that names an exception.
 
-    It is the last line that names an exception, since causes come after what they caused and
-    Python's own come last; else the last line of all.
+    Causes come after what they caused, and Python's own come last.
     """
     lines = [line.strip() for line in failure.splitlines() if line.strip()]
     return (_CAUSE.findall(failure) or _DETAILS.findall(failure) or lines)[-1].strip()
@@ -164,9 +157,8 @@ def _log_states_only() -> None:
 def quiet_processes(workers: int) -> Iterator[TextIO]:
     """Silences the stderr of Beam's processes, and ends them on a signal; yields the terminal.
 
-    They write about each channel that they open to the stderr that they inherit, and no option
-    stops them. Their errors come with the failure of the job. On a signal all processes end at
-    once: Beam's cleanup would wait for its workers.
+    They write about each channel that they open, and no option stops them; their errors come with
+    the failure of the job. On a signal all end at once: Beam's cleanup would wait for its workers.
     """
 
     def end(number: int, _: object) -> None:

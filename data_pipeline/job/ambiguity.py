@@ -49,20 +49,17 @@ class Cases:
     def __init__(self, files: Sequence[str]):
         """Takes the path of each file or part, in reading order."""
         self._files = files
-        self._counts: Counter = Counter()
+        self.counts: Counter = Counter()
+        """Of each kind; those that are not named are added here."""
         self._first: dict[str, tuple[int, str]] = {}
 
     def file_of(self, position: int) -> str:
         """The file that a message is in."""
         return self._files[position >> _ROW_BITS]
 
-    def count(self, kind: str, number: int) -> None:
-        """Counts cases that are not named."""
-        self._counts[kind] += number
-
     def add(self, kind: str, what: str, *places: Place, number: int = 1) -> None:
         """Counts cases, and says what the first of them is and which messages have it."""
-        self.count(kind, number)
+        self.counts[kind] += number
         last = max(position for position, _ in places)
         if kind not in self._first or last < self._first[kind][0]:
             shown = " and ".join(
@@ -74,17 +71,14 @@ class Cases:
     def tally(self) -> Tally:
         """The counts and the first cases."""
         first = [orjson.dumps([kind, *case]).decode() for kind, case in self._first.items()]
-        return {COUNTS: self._counts, _FIRST: Counter(first)}
+        return {COUNTS: self.counts, _FIRST: Counter(first)}
 
 
 def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, rows: Any) -> None:
     """Adds messages that share an id, and replies whose parent is in another thread.
 
-    Args:
-      cases: to add them to.
-      messages: of one partition, in reading order if two share an id.
-      replies: to messages of this partition.
-      rows: of the message that each reply names; null where there is none.
+    Messages are those of one partition, in reading order if two share an id; `rows` are of the
+    message that each reply to them names, null where there is none.
     """
     ids, texts, positions = (messages.column(name) for name in ("id", "text", "position"))
 
@@ -103,7 +97,8 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     own = whole(published(ids))
     if own is ids:
         return
-    cases.count(RESTARTING, pc.count_distinct(ids).as_py() - pc.count_distinct(own).as_py())
+    several = pc.subtract(pc.count_distinct(ids), pc.count_distinct(own))
+    cases.counts[RESTARTING] += several.as_py()
     lost = replies.filter(rows.is_null())
     found = pc.index_in(whole(published(lost.column("parent"))), value_set=own)
     lost, found = lost.filter(found.is_valid()), found.drop_null()

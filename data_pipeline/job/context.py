@@ -40,12 +40,10 @@ def add_context_turns(
     `messages` are blocks of `OWN_SCHEMA` by the partitions of their ids.
     """
     for turn in range(turns):
-        waiting, complete = pairs | f"Keep complete pairs from turn {turn}" >> beam.FlatMap(
-            _separate_complete
-        ).with_outputs(_COMPLETE, main="waiting")
-        sent = waiting | f"Send pairs to turn {turn}" >> exchange.send(
-            partial(by_partition, ids=BEFORE_INPUT, partitions=partitions)
-        )
+        separate = beam.FlatMap(_separate_complete).with_outputs(_COMPLETE, main="waiting")
+        waiting, complete = pairs | f"Keep complete pairs from turn {turn}" >> separate
+        by_input = partial(by_partition, ids=BEFORE_INPUT, partitions=partitions)
+        sent = waiting | f"Send pairs to turn {turn}" >> exchange.send(by_input)
         joined = (
             {OWN_MESSAGES: messages, _WAITING: sent}
             | f"Group pairs with turn {turn}" >> beam.CoGroupByKey()

@@ -1,9 +1,5 @@
 """The Beam graph: files of messages -> input-response pairs.
 
-    python -m data_pipeline reddit --input 'dumps/RC_2015-*.zst' --output pairs/
-
-In reading order:
-
     files ─▶ messages, judged by the rules ─▶ partitions of message ids ─▶ pairs
                                                                              │
          shard files ◀── split by hash ◀── decontaminated, deduplicated ◀── context turns
@@ -49,11 +45,7 @@ def build(
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
-    Args:
-      pipeline: to add the job to.
-      exchange: how rows travel; shards, notes and the report are written into its folder, too.
-      plan: the job.
-      shares: the files by who reads them.
+    Shards, notes and the report are written into the folder of the exchange.
     """
     folder = exchange.folder
     messages, read_tally, inputs, unreadable = (
@@ -80,13 +72,9 @@ def build(
             | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
         )
     if plan.options.max_copies_of_pair is not None:
-        pairs, tally = cap_copies(
-            pairs,
-            plan.options.max_copies_of_pair,
-            exchange,
-            partitions=plan.partitions,
-            schema=pairs_schema(plan.options.context_turns),
-        )
+        schema, most = pairs_schema(plan.options.context_turns), plan.options.max_copies_of_pair
+        partitions = plan.partitions
+        pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
         tallies.append(tally)
     if plan.options.split_by == NEWEST:
         pairs, tally = add_splits(

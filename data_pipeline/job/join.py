@@ -20,7 +20,7 @@ from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.job.ambiguity import Cases, add_linked
-from data_pipeline.job.read import POSITION
+from data_pipeline.job.read import POSITION, TEXT
 from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
 from data_pipeline.pairs.tfrecord import (
     INPUT,
@@ -39,17 +39,8 @@ OWN_MESSAGES, REPLIES = "own messages", "replies"
 PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
-_TEXT = pa.field("text", pa.large_string())
-"""Null where the message is dropped."""
-
-OWN_SCHEMA = pa.schema(
-    [
-        *map(MESSAGES.field, ("id", "parent", "author")),
-        _TEXT,
-        MESSAGES.field("dropped_by"),
-        POSITION,
-    ]
-)
+_FIELDS = [*map(MESSAGES.field, ("id", "parent", "author")), TEXT, MESSAGES.field("dropped_by")]
+OWN_SCHEMA = pa.schema([*_FIELDS, POSITION])
 """A message in the partition of its own id; dropped ones are included, to be counted once."""
 REPLIES_SCHEMA = pa.schema([*OWN_SCHEMA, *map(MESSAGES.field, ("thread", "group", "created"))])
 """A message in its parent's partition."""
@@ -66,9 +57,8 @@ def by_partition(
 
 def _in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
     """The messages, in reading order if two have one id; else their order does not matter."""
-    if pc.count_distinct(messages.column("id")).as_py() < messages.num_rows:
-        return messages.sort_by(POSITION.name)
-    return messages
+    has_copies = pc.count_distinct(messages.column("id")).as_py() < messages.num_rows
+    return messages.sort_by(POSITION.name) if has_copies else messages
 
 
 class OwnMessages:
@@ -116,10 +106,9 @@ class OwnMessages:
 
 def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
     """`comments`, `kept` and `dropped/RULE` of messages."""
-    by_rule = np.bincount(dropped_by.drop_null().to_numpy(), minlength=len(rule_names))
+    by_rule = np.bincount(dropped_by.drop_null().to_numpy(), minlength=len(rule_names)).tolist()
     counts = Counter(comments=len(dropped_by), kept=int(dropped_by.null_count))
-    for name, number in zip(rule_names, by_rule.tolist(), strict=True):
-        counts[f"dropped/{name}"] = number
+    counts.update({f"dropped/{rule_names[rule]}": number for rule, number in enumerate(by_rule)})
     return +counts
 
 

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 from itertools import islice
 from pathlib import PurePath
 from typing import Any
@@ -13,12 +13,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
 from data_pipeline.card.data_card import render
-from data_pipeline.card.statistics import (
-    INPUT_CHARACTERS,
-    MONTHS,
-    RESPONSE_CHARACTERS,
-    SUBREDDITS,
-)
+from data_pipeline.card.statistics import INPUT_CHARACTERS, MONTHS, RESPONSE_CHARACTERS, SUBREDDITS
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
@@ -30,12 +25,7 @@ from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
-from data_pipeline.storage.output_folder import (
-    DATA_CARD,
-    DEAD_LETTERS,
-    OutputFolder,
-    ShardFile,
-)
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
 from data_pipeline.storage.synthetic import synthetic_flag
 
 Inputs = list[tuple[dict[str, Any], list[FileRead]]]
@@ -70,8 +60,12 @@ def publish(
     files = _numbered(report.files, suffix=plan.shards.format.suffix)
     by_path = {about["path"]: about for about, _ in inputs}
     options = plan.describe()
+    try:
+        version = metadata.version(_PACKAGE)
+    except metadata.PackageNotFoundError:
+        version = "source"  # a checkout that is not installed
     card = {
-        "version": _version(),
+        "version": version,
         "made": datetime.now(UTC).date().isoformat(),
         "source": plan.source.wording._asdict(),
         "options": options,
@@ -89,10 +83,7 @@ def publish(
         inputs=by_path,
         options=options,
         statistics=counts,
-        documents={
-            f"{DATA_CARD}.json": as_json(card),
-            f"{DATA_CARD}.html": render(card).encode(),
-        },
+        documents={f"{DATA_CARD}.json": as_json(card), f"{DATA_CARD}.html": render(card).encode()},
     )
     return counts
 
@@ -105,34 +96,23 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
-    if plan.options.has_authors:
-        statistics["own_replies"] = counts["own_replies"]
-    if plan.source.layout is Layout.TURNS:
-        statistics[TIES] = counts[TIES]
-    if plan.options.split_by == NEWEST:
-        statistics |= {name: counts[name] for name in (THREADS, UNKNOWN)}
-    if plan.excluded is not None:
-        statistics["excluded"] = counts["excluded"]
-    if plan.options.max_copies_of_pair is not None:
-        statistics["copies_dropped"] = counts["copies_dropped"]
+    optional = {
+        "own_replies": plan.options.has_authors,
+        TIES: plan.source.layout is Layout.TURNS,
+        **dict.fromkeys((THREADS, UNKNOWN), plan.options.split_by == NEWEST),
+        "excluded": plan.excluded is not None,
+        "copies_dropped": plan.options.max_copies_of_pair is not None,
+    }
     for split in plan.shards.by_split:
-        written = (file.records for file in report.files if file.split == split)
-        statistics[f"{split}_pairs"] = sum(written)
-    for name in map(IN_TRAIN.format, _held_out(plan)):
-        statistics[name] = counts[name]
-    return statistics
-
-
-def _held_out(plan: Plan) -> list[str]:
-    return [split for split in plan.shards.by_split if split != TRAIN]
+        counts[f"{split}_pairs"] = sum(file.records for file in report.files if file.split == split)
+    names = [name for name, is_counted in optional.items() if is_counted]
+    names += [f"{split}_pairs" for split in plan.shards.by_split]
+    names += map(IN_TRAIN.format, plan.shards.held_out)
+    return statistics | {name: counts[name] for name in names}
 
 
 def _accept(
-    inputs: Inputs,
-    plan: Plan,
-    counts: dict[str, Any],
-    dead_letters: list[bytes],
-    hints: list[str],
+    inputs: Inputs, plan: Plan, counts: dict[str, Any], dead_letters: list[bytes], hints: list[str]
 ) -> None:
     """Checks that the result may be published, and warns of what is odd."""
     options, pairs = plan.options, sum(counts[f"{split}_pairs"] for split in plan.shards.by_split)
@@ -176,7 +156,7 @@ def _accept(
             f"{counts[UNKNOWN]:,} threads have no message with a time; --split_by {NEWEST} takes "
             "them for the oldest"
         )
-    for split in _held_out(plan):
+    for split in plan.shards.held_out:
         held_out, learned = counts[f"{split}_pairs"], counts[IN_TRAIN.format(split)]
         if learned > _MANY_IN_TRAIN * held_out:
             hints.append(
@@ -209,19 +189,16 @@ def _reads_of(inputs: Inputs) -> list[FileRead]:
 
 def _card_of_inputs(inputs: Inputs, rule_names: list[str]) -> dict[str, Any]:
     examples = first_examples(_reads_of(inputs))
-    return {
-        "inputs": [
-            {
-                "file": about["path"],
-                "bytes": about["bytes"],
-                "crc32c": about["crc32c"],
-                "lines": sum(read.lines for read in reads),
-                "malformed": sum(read.malformed for read in reads),
-            }
-            for about, reads in inputs
-        ],
-        "dropped_examples": {rule: examples.get(rule, []) for rule in rule_names},
-    }
+    files = [
+        {
+            **{"file": about["path"], "bytes": about["bytes"], "crc32c": about["crc32c"]},
+            "lines": sum(read.lines for read in reads),
+            "malformed": sum(read.malformed for read in reads),
+        }
+        for about, reads in inputs
+    ]
+    dropped = {rule: examples.get(rule, []) for rule in rule_names}
+    return {"inputs": files, "dropped_examples": dropped}
 
 
 def _card_of_pairs(report: Report) -> dict[str, Any]:
@@ -240,17 +217,5 @@ def _card_of_pairs(report: Report) -> dict[str, Any]:
 
 def _example(pair: dict[str, Any]) -> dict[str, Any]:
     turns = (pair[name] for name in pair if name.startswith(CONTEXT.format("")))
-    return {
-        INPUT: pair[INPUT],
-        RESPONSE: pair[RESPONSE],
-        "context": [text for text in turns if text is not None],
-        SUBREDDIT: pair[SUBREDDIT],
-    }
-
-
-def _version() -> str:
-    """The installed package's version, or "source" where it is not installed."""
-    try:
-        return version(_PACKAGE)
-    except PackageNotFoundError:
-        return "source"
+    shown = {name: pair[name] for name in (INPUT, RESPONSE, SUBREDDIT)}
+    return shown | {"context": [text for text in turns if text is not None]}

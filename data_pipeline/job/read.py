@@ -30,6 +30,8 @@ from data_pipeline.storage.output_folder import DEAD_LETTERS, ShardFile
 
 POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
+TEXT = pa.field("text", pa.large_string())
+"""Null where the message is dropped."""
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
 
@@ -103,8 +105,8 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
 def without_dropped_texts(messages: pa.RecordBatch) -> pa.RecordBatch:
     """The messages; the text of a dropped one is null, since nothing needs it."""
     texts = pc.if_else(messages.column("dropped_by").is_valid(), None, messages.column("text"))
-    place = messages.schema.get_field_index("text")
-    return messages.set_column(place, pa.field("text", pa.large_string()), texts)
+    place = messages.schema.get_field_index(TEXT.name)
+    return messages.set_column(place, TEXT, texts)
 
 
 def _keep_examples(

@@ -51,20 +51,12 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
         # Largest first: runners that deal out the shares in turn give each worker about as much.
         shares.sort(key=lambda share: -sum(part.stored_bytes for part in share))
         numbered = [[(positions[part], part) for part in share] for share in shares]
-        _LOG.info(
-            *("pairing %d files, %.1f MB, in %d partitions", len(files)),
-            *(plan.stored_bytes / 1e6, plan.partitions),
-        )
-        report = run_graph(
-            output,
-            beam_options,
-            partial(build, plan=plan, shares=numbered),
-            workers=workers,
-            stages=(
-                (READING, sum(file.size for file in files), "B"),
-                (JOINING, plan.partitions, " partitions"),
-            ),
-        )
+        about = len(files), plan.stored_bytes / 1e6, plan.partitions
+        _LOG.info("pairing %d files, %.1f MB, in %d partitions", *about)
+        stored_bytes = sum(file.size for file in files)
+        stages = (READING, stored_bytes, "B"), (JOINING, plan.partitions, " partitions")
+        graph = partial(build, plan=plan, shares=numbered)
+        report = run_graph(output, beam_options, graph, workers=workers, stages=stages)
         reads = sorted(FileRead(*each) for each in report.inputs)
         inputs = _inputs_read(files, reads)
         dead_letters, reasons = write_dead_letters(output.incomplete, reads)

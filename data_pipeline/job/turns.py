@@ -25,11 +25,7 @@ _MESSAGES_A_BATCH = 100_000
 
 
 def link(
-    element: tuple[int, Iterable[Block]],
-    tally: Tally,
-    *,
-    files: Sequence[str],
-    keeps_first: bool,
+    element: tuple[int, Iterable[Block]], tally: Tally, *, files: Sequence[str], keeps_first: bool
 ) -> Iterator[Any]:
     """(partition, blocks of turns) -> batches of messages with ids and parents.
 
@@ -70,7 +66,7 @@ def link_turns(
         return *places[row], ranks[files[row]], -row if of in newest_first else row
 
     spread = Counter(thread for thread, _ in steps)
-    cases.count(SPREAD, sum(count > 1 for count in spread.values()))
+    cases.counts[SPREAD] += sum(count > 1 for count in spread.values())
     in_order = sorted(range(len(places)), key=place)
     ids: list[str] = []
     parents: list[str | None] = []

@@ -52,11 +52,7 @@ class Excluded:
     """Hashes of the normalized texts of evaluation sets, and the file of each."""
 
     def __init__(self, values: Sequence[str], *, are_halves: bool = False):
-        """Reads the files.
-
-        Args:
-          values: file names and patterns.
-          are_halves: whether input and response were one text.
+        """Reads the files of these names and patterns; `are_halves` if pairs were one text.
 
         Raises:
           InputError: if a file is not there, cannot be read as its name says, or has no text.
@@ -66,8 +62,8 @@ class Excluded:
         self._are_halves = are_halves
         self._file_of: dict[bytes, int] = {}
         for number, file in enumerate(files):
-            texts = list(filter(None, map(normalize, read_texts(file))))
-            if not texts:
+            texts = set(map(normalize, read_texts(file)))
+            if not any(texts):
                 raise InputError(f"{OPTION}: {file.path!r} has no text")
             for words in texts:
                 if len(words) >= MIN_CHARACTERS:
@@ -79,21 +75,15 @@ class Excluded:
         return None if number is None else self.paths[number]
 
     def find_pair(self, text: str, response: str, *context: str | None) -> str | None:
-        """The file that has a text equal to one of these.
-
-        Context turns may be null. Of halves, the whole message counts, too.
-        """
-        texts = [text, response, *filter(None, context)]
-        if self._are_halves:
-            texts.append(f"{text} {response}")
+        """The file that has a text equal to one of these; of halves, to the whole message, too."""
+        whole = [f"{text} {response}"] if self._are_halves else []
+        texts = [text, response, *filter(None, context), *whole]
         return next(filter(None, map(self.find, texts)), None)
 
     def no_match(self) -> str:
         """What to say where no pair has one of these texts."""
-        return (
-            f"{OPTION}: no pair has one of its {len(self._file_of):,} texts of {MIN_CHARACTERS} or "
-            "more letters and digits"
-        )
+        texts = f"its {len(self._file_of):,} texts of {MIN_CHARACTERS} or more letters and digits"
+        return f"{OPTION}: no pair has one of {texts}"
 
     def describe(self) -> list[str]:
         """The files and a hash of their texts: part of what makes two jobs the same."""

@@ -30,12 +30,7 @@ itself."""
 
 
 def cap_copies(
-    pairs: beam.PCollection,
-    most: int,
-    exchange: Exchange,
-    *,
-    partitions: int,
-    schema: pa.Schema,
+    pairs: beam.PCollection, most: int, exchange: Exchange, *, partitions: int, schema: pa.Schema
 ) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of pairs -> the same with the first `most` of equal pairs, by the replies' ids.
 

@@ -40,9 +40,6 @@ Pair = dict[str, Any]
 def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:
     """Yields the published pairs of files, in the order of their names.
 
-    Args:
-      pattern: file names or patterns, such as "pairs/train-*".
-
     Yields:
       Feature name -> value: "input", "response" and so on, or "premise", "hypothesis", "label".
 

@@ -43,6 +43,11 @@ class Shards(NamedTuple):
     """Split -> how many shards it has; validation is left out where it is not asked for."""
 
     @property
+    def held_out(self) -> list[str]:
+        """The splits that are not to train on."""
+        return [split for split in self.by_split if split != TRAIN]
+
+    @property
     def names(self) -> list[str]:
         """The features that are stored."""
         options = self.options

@@ -15,10 +15,7 @@ import pyarrow.compute as pc
 
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 
-TRAIN = "train"
-VALIDATION = "validation"
-TEST = "test"
-SPLITS = (TRAIN, VALIDATION, TEST)
+TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 
 THREAD = "thread"
 """All pairs of a thread in one split, so that no text is in two."""
@@ -48,19 +45,13 @@ def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
 
 
 def splits_of(keys: Any, *, test_fraction: float, validation_fraction: float) -> np.ndarray:
-    """The split of each key, an index into `SPLITS`; about `test_fraction` of all are test.
+    """The split of each of some strings, an index into `SPLITS`: int64 [keys].
 
-    Args:
-      keys: strings, an Arrow array.
-      test_fraction: of all 64-bit hashes, the lowest.
-      validation_fraction: those above.
-
-    Returns:
-      int64 [keys].
+    Of all 64-bit hashes, the lowest `test_fraction` are test; validation are those above.
     """
     position = stable_hashes(keys)
-    is_test = _below(position, test_fraction)
-    is_validation = _below(position, test_fraction + validation_fraction)
+    ends = test_fraction, test_fraction + validation_fraction
+    is_test, is_validation = (_below(position, end) for end in ends)
     train, validation, test = range(len(SPLITS))
     return np.where(is_test, test, np.where(is_validation, validation, train))
 

@@ -2,7 +2,8 @@
 
 Each question has ten related ones, with one `OrgQuestion` element each, in the order of a poor
 search engine. A PerfectMatch asks the same; a Relevant one asks another thing about the same
-subject; an Irrelevant one shares at most the way of asking, or the opener.
+subject; an Irrelevant one shares at most the way of asking, or the opener. Threads have no
+comments.
 """
 
 import html
@@ -14,13 +15,12 @@ from data_pipeline.sample.world import DUMP, Meaning
 QUESTIONS = {"dev": 40, "test": 60}
 _RELATED = 10
 _RELEVANCE = {
-    "same": "PerfectMatch",
-    "thing": "Relevant",
-    "aspect": "Irrelevant",
-    "none": "Irrelevant",
+    "same": ("PerfectMatch", 0.35),
+    "thing": ("Relevant", 0.2),
+    "aspect": ("Irrelevant", 0.3),
+    "none": ("Irrelevant", 0.0),
 }
-_GAIN = {"same": 0.35, "thing": 0.2, "aspect": 0.3, "none": 0.0}
-"""Relation -> what the search engine's ranking adds for it."""
+"""Relation -> its name, and what the search engine's ranking adds for it."""
 _EMPTY_BODY_RATE = 0.15
 _BODIES = (
     "{who} mentioned the {part} {when}.",
@@ -29,25 +29,17 @@ _BODIES = (
     "{who} in {place} told me to ask here.",
 )
 _QUESTION = """\
-<OrgQuestion ORGQ_ID="{number}">
+<OrgQuestion ORGQ_ID="Q{number}">
 	<OrgQSubject>{original[0]}</OrgQSubject>
 	<OrgQBody>{original[1]}</OrgQBody>
-	<Thread THREAD_SEQUENCE="{name}">
-		<RelQuestion RELQ_ID="{name}" RELQ_RANKING_ORDER="{rank}" RELQ_CATEGORY="Advice and Help" \
-RELQ_DATE="2020-01-{day:02} 12:00:00" RELQ_USERID="U{rank}" RELQ_USERNAME="asker{rank}" \
+	<Thread THREAD_SEQUENCE="Q{number}_R{rank}">
+		<RelQuestion RELQ_ID="Q{number}_R{rank}" RELQ_RANKING_ORDER="{rank}" \
 RELQ_RELEVANCE2ORGQ="{relevance}">
 			<RelQSubject>{related[0]}</RelQSubject>
 			<RelQBody>{related[1]}</RelQBody>
 		</RelQuestion>
-{comments}	</Thread>
+	</Thread>
 </OrgQuestion>
-"""
-_COMMENT = """\
-		<RelComment RELC_ID="{name}_C{number}" RELC_DATE="2020-02-{number:02} 12:00:00" \
-RELC_USERID="U{user}" RELC_USERNAME="helper{number}" RELC_RELEVANCE2ORGQ="{relevance}" \
-RELC_RELEVANCE2RELQ="Good">
-			<RelCText>{text}</RelCText>
-		</RelComment>
 """
 PARTS = {part: f"SemEval2016-Task3-CQA-QL-{part}.xml" for part in QUESTIONS}
 """Part -> the name of its file."""
@@ -61,21 +53,12 @@ def content(speaker: Speaker, part: str) -> Iterator[str]:
         original = _question(meaning, (part,), speaker)
         for rank, relation in enumerate(_ranked(speaker), start=1):
             asked = speaker.related(meaning, relation)
-            related = _question(asked, (part, DUMP), speaker)
+            related = original
             while related[0] == original[0]:
                 related = _question(asked, (part, DUMP), speaker)
-            name = f"Q{number}_R{rank}"
-            comments = _comments(asked, name, speaker, is_same=relation == "same")
-            yield _QUESTION.format(
-                number=f"Q{number}",
-                original=original,
-                related=related,
-                name=name,
-                rank=rank,
-                day=rank + 9,
-                relevance=_RELEVANCE[relation],
-                comments="".join(comments),
-            )
+            relevance, _ = _RELEVANCE[relation]
+            about = {"original": original, "related": related, "relevance": relevance}
+            yield _QUESTION.format(number=number, rank=rank, **about)
     yield "</xml>\n"
 
 
@@ -84,28 +67,13 @@ def _ranked(speaker: Speaker) -> list[str]:
     relations = ["same"] * speaker.pick((1, 2, 3)) + ["thing"] * speaker.pick((0, 1, 2))
     while len(relations) < _RELATED:
         relations.append(speaker.pick(("aspect", "none")))
-    return sorted(relations, key=lambda relation: -_GAIN[relation] - speaker.random.random())
+    return sorted(relations, key=lambda each: -_RELEVANCE[each][1] - speaker.random.random())
 
 
 def _question(meaning: Meaning, parts: tuple[str, ...], speaker: Speaker) -> tuple[str, str]:
     """A question as posted: a subject line and a body, which may be empty."""
     core = speaker.pick([core for part in parts for core in meaning.cores[part]])
-    subject = _escaped(speaker.say(core, meaning.domain))
-    if speaker.chance(_EMPTY_BODY_RATE):
-        return subject, ""
-    return subject, _escaped(capital(speaker.fill(speaker.pick(_BODIES), meaning)))
-
-
-def _comments(meaning: Meaning, name: str, speaker: Speaker, *, is_same: bool) -> Iterator[str]:
-    for number in range(1, speaker.pick((1, 2, 3, 4))):
-        yield _COMMENT.format(
-            name=name,
-            number=number,
-            user=number + 90,
-            relevance="Good" if is_same else "Bad",
-            text=_escaped(speaker.reply(meaning)),
-        )
-
-
-def _escaped(text: str) -> str:
-    return html.escape(text, quote=False)
+    body, subject = "", speaker.say(core, meaning.domain)
+    if not speaker.chance(_EMPTY_BODY_RATE):
+        body = capital(speaker.fill(speaker.pick(_BODIES), meaning))
+    return html.escape(subject, quote=False), html.escape(body, quote=False)

@@ -62,8 +62,7 @@ def lines(world: World, *, comments: int, seed: int) -> Iterator[tuple[int, byte
 
 def _spoil(comment: Comment, speaker: Speaker) -> None:
     """Changes some comments, in place, so that a rule drops them."""
-    draw = speaker.random.random()
-    noise = speaker.world.noise
+    draw, words = speaker.random.random(), speaker.world.words
     match next((rule for rule, limit in _LIMITS if draw < limit), None):
         case "deleted":
             comment["body"] = speaker.pick(("[deleted]", "[removed]", ""))
@@ -72,11 +71,11 @@ def _spoil(comment: Comment, speaker: Speaker) -> None:
             times = _LONG // len(comment["body"]) + 1
             comment["body"] = " I repeat: ".join([comment["body"]] * times)
         case "alphabetic":
-            comment["body"] = speaker.pick(noise["symbols"])
+            comment["body"] = speaker.pick(words["noise"]["symbols"])
         case "prefix":
-            comment["body"] = speaker.pick(noise["prefixed"])
+            comment["body"] = speaker.pick(words["noise"]["prefixed"])
         case "bot":
-            comment["author"] = speaker.pick(speaker.world.authors["bots"])
+            comment["author"] = speaker.pick(words["authors"]["bots"])
 
 
 def malformed(comment: Comment, number: int) -> bytes:

@@ -12,18 +12,16 @@ from data_pipeline.sample.speech import Speaker, frame
 from data_pipeline.sample.world import Domain, fill_name
 
 ROWS = {"train": 3000, "dev": 300, "test": 300}
+PARTS = {part: f"snli_1.0_{part}.jsonl" for part in ROWS}
+"""Part -> the name of its file."""
 _LABELS = ("entailment", "contradiction", "neutral")
 _NO_MAJORITY_RATE = 0.02
 _GENERAL_RATE = 0.3
 
 
-PARTS = {part: f"snli_1.0_{part}.jsonl" for part in ROWS}
-"""Part -> the name of its file."""
-
-
 def content(speaker: Speaker, part: str) -> Iterator[str]:
     """Yields the lines of a file."""
-    domains = [domain for domain in speaker.world.domains.values() if domain.general]
+    domains = [each for each in speaker.world.domains.values() if "general" in each.words]
     for number in range(ROWS[part]):
         domain, label = speaker.pick(domains), speaker.pick(_LABELS)
         premise, hypothesis = _pair(domain, label, part=part, speaker=speaker)
@@ -46,7 +44,7 @@ def _pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tuple[s
         return speaker.say(one, domain), two.text
     meaning = pick(list(domain.meanings.values()))
     if label == "entailment":
-        hypothesis = fill_name(pick(domain.general), pick(domain.names[meaning.thing]))
+        hypothesis = fill_name(pick(domain.words["general"]), pick(domain.names[meaning.thing]))
     elif label == "contradiction":
         aspect = meaning.opposite or speaker.other(domain.aspects, meaning.aspect)
         hypothesis = pick(domain.meanings[meaning.thing, aspect].cores[part]).text

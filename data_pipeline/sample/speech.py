@@ -31,39 +31,26 @@ class Speaker:
         """True at the given rate."""
         return self.random.random() < rate
 
-    def say(self, core: Core, domain: Domain) -> str:
-        """A core with an opener and a closer."""
-        return frame(core.text, opener=self.pick(domain.openers), closer=self.pick(domain.closers))
-
-    def go_on(self, core: Core, domain: Domain) -> str:
-        """A core as a follow-up question to a reply."""
-        return frame(core.text, opener=self.pick(domain.bridges), closer=self.pick(domain.closers))
+    def say(self, core: Core, domain: Domain, before: str = "openers") -> str:
+        """A core with an opener, or a bridge from a reply to it, and a closer."""
+        opener, closer = self.pick(domain.words[before]), self.pick(domain.words["closers"])
+        return frame(core.text, opener=opener, closer=closer)
 
     def reply(self, meaning: Meaning) -> str:
         """A reply that tells the aspect and, by a detail, the thing."""
         if self.chance(_EMPTY_REPLY_RATE):
-            return self.fill(self.pick(self.world.talk["empty"]), meaning)
+            return self.fill(self.pick(self.world.words["talk"]["empty"]), meaning)
         said = self.fill(self.pick(meaning.replies), meaning)
-        tail = self.pick(meaning.domain.tails)
+        tail = self.pick(meaning.domain.words["tails"])
         if tail:
             tail = " " + capital(self.fill(tail, meaning).lstrip())
-        return frame(said, opener=self.pick(meaning.domain.leads), closer=tail)
-
-    def thanks(self, meaning: Meaning) -> str:
-        """An asker's answer to a reply."""
-        return capital(self.fill(self.pick(self.world.talk["thanks"]), meaning))
-
-    def author(self) -> str:
-        """A made-up user name."""
-        words = self.world.authors
-        number = int(self.random.random() * 1_000)
-        return f"{self.pick(words['adjectives'])}_{self.pick(words['nouns'])}{number}"
+        return frame(said, opener=self.pick(meaning.domain.words["leads"]), closer=tail)
 
     def fill(self, template: str, meaning: Meaning) -> str:
         """Fills the slots of a reply: details are the thing's, all else is drawn freely."""
         part = self.pick(meaning.details)
         names = ("n", "age", "place", "who", "when", "first")
-        drawn = {name: self.pick(self.world.slots[name]) for name in names}
+        drawn = {name: self.pick(self.world.words["slots"][name]) for name in names}
         return template.format(part=part, **drawn)
 
     def other(self, options: Sequence[T], but: T) -> T:
@@ -74,7 +61,7 @@ class Speaker:
         """A meaning in one of `RELATIONS` to the given one."""
         domain, thing, aspect = meaning.domain, meaning.thing, meaning.aspect
         if relation in ("aspect", "none"):
-            thing = self.other(domain.things, thing)
+            thing = self.other([*domain.names], thing)
         if relation in ("thing", "none"):
             aspect = self.other(domain.aspects, aspect)
         return domain.meanings[thing, aspect]

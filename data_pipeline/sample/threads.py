@@ -7,11 +7,10 @@ to January's comments are written in February, so that the join must look across
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
-from data_pipeline.sample.speech import Speaker
+from data_pipeline.sample.speech import Speaker, capital
 from data_pipeline.sample.world import DUMP, Meaning
 
 JANUARY, FEBRUARY = 0, 1
@@ -26,6 +25,8 @@ _THANKS_RATE = 0.2
 _NEXT_QUESTION_RATE = 0.12
 _LATE_RATE = 0.02
 _LOST_PARENT_RATE = 0.02
+_UNUSED = {"author_flair_text": None, "edited": False, "gilded": 0, "stickied": False}
+"""Fields of a dump that nobody reads."""
 
 Comment = dict[str, Any]
 """The fields of a dump's line; the body is plain text and the score not drawn yet."""
@@ -42,20 +43,20 @@ class Forum:
         self._posts = count(int("eia000", 36))
 
     def stream(self) -> Iterator[Comment]:
-        """Yields comments without end; the clock reaches the end of February at `comments`."""
+        """Yields comments without end, thread by thread, parents before their replies.
+
+        The clock reaches the end of February at `comments`.
+        """
+        pick = self._speaker.pick
         while True:
-            self._domain = self._speaker.world.domains[self._speaker.pick(_DOMAIN_TICKETS)]
-            self._subreddit = self._speaker.pick(self._domain.subreddits)
+            self._domain = self._speaker.world.domains[pick(_DOMAIN_TICKETS)]
+            self._subreddit = pick(self._domain.words["subreddits"])
             self._month = JANUARY if 2 * self._made < self._comments else FEBRUARY
             self._post = f"t3_{_base36(next(self._posts))}"
-            yield from self._thread(list(self._domain.meanings.values()))
-
-    def _thread(self, meanings: list[Meaning]) -> Iterator[Comment]:
-        """Yields the conversations under one post, parents before their replies."""
-        for _ in range(self._speaker.pick(_CONVERSATIONS)):
-            meaning = self._speaker.pick(meanings)
-            body = self._speaker.say(self._speaker.pick(meaning.cores[DUMP]), self._domain)
-            yield from self._asked(meaning, self._comment(body, self._post), depth=1)
+            for _ in range(pick(_CONVERSATIONS)):
+                meaning = pick(list(self._domain.meanings.values()))
+                body = self._speaker.say(pick(meaning.cores[DUMP]), self._domain)
+                yield from self._asked(meaning, self._comment(body, self._post), depth=1)
 
     def _asked(self, meaning: Meaning, question: Comment, *, depth: int) -> Iterator[Comment]:
         """Yields a question, its replies, and the comments under those."""
@@ -64,49 +65,40 @@ class Forum:
         for _ in range(speaker.pick(_REPLIES)):
             reply = self._comment(speaker.reply(meaning), f"t1_{question['id']}")
             if speaker.chance(_LATE_RATE):
-                reply |= self._times(FEBRUARY)
+                reply["created_utc"] = self._time(FEBRUARY)
             yield reply
             parent = f"t1_{reply['id']}"
             if speaker.chance(_THANKS_RATE):
-                yield self._comment(speaker.thanks(meaning), parent)
+                thanks = speaker.pick(speaker.world.words["talk"]["thanks"])
+                yield self._comment(capital(speaker.fill(thanks, meaning)), parent)
             elif depth < _MAX_DEPTH and speaker.chance(_NEXT_QUESTION_RATE):
                 aspect = speaker.other(self._domain.aspects, meaning.aspect)
                 asked = self._domain.meanings[meaning.thing, aspect]
-                body = speaker.go_on(speaker.pick(asked.cores[DUMP]), self._domain)
+                body = speaker.say(speaker.pick(asked.cores[DUMP]), self._domain, "bridges")
                 yield from self._asked(asked, self._comment(body, parent), depth=depth + 1)
 
-    def _times(self, month: int) -> dict[str, int]:
-        """The fields that hold a time in the month, by the progress of the stream."""
+    def _time(self, month: int) -> int:
+        """A time in the month, by the progress of the stream."""
         progress = (2 * self._made / self._comments) % 1.0
-        created = MONTH_STARTS[month] + int(progress * _MONTH_SECONDS[month])
-        return {"created_utc": created, "retrieved_on": created + 2_000_000}
+        return MONTH_STARTS[month] + int(progress * _MONTH_SECONDS[month])
 
     def _comment(self, body: str, parent_id: str) -> Comment:
         self._made += 1
-        own_id = _base36(next(self._ids))
-        if self._speaker.chance(_LOST_PARENT_RATE):
+        own_id, speaker = _base36(next(self._ids)), self._speaker
+        if speaker.chance(_LOST_PARENT_RATE):
             parent_id = f"t1_e{own_id[1:]}"  # an id of the year before, in neither file
-        times = self._times(self._month)
+        number, names = int(speaker.random.random() * 1_000), speaker.world.words["authors"]
+        author = f"{speaker.pick(names['adjectives'])}_{speaker.pick(names['nouns'])}{number}"
         return {
-            "author": self._speaker.author(),
-            "author_flair_css_class": None,
-            "author_flair_text": None,
+            "author": author,
             "body": body,
-            "controversiality": 0,
-            "created_utc": times["created_utc"],
-            "distinguished": None,
-            "edited": False,
-            "gilded": 0,
+            "created_utc": self._time(self._month),
             "id": own_id,
-            "is_submitter": False,
             "link_id": self._post,
             "parent_id": parent_id,
-            "permalink": f"/r/{self._subreddit}/comments/{self._post[3:]}/_/{own_id}/",
-            "retrieved_on": times["retrieved_on"],
             "score": 0,
-            "stickied": False,
             "subreddit": self._subreddit,
-            "subreddit_id": f"t5_{crc32(self._subreddit.encode()) % 36**5:x}",
+            **_UNUSED,
         }
 
 

@@ -43,39 +43,29 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """A kind of conversation, with openers and closers that fit all of its sentences."""
+    """A kind of conversation."""
 
     genre: str
     source: str
-    subreddits: list[str]
-    openers: list[str]
-    bridges: list[str]
-    closers: list[str]
-    leads: list[str]
-    tails: list[str]
+    words: dict[str, list[str]]
+    """Openers, closers and so on, which fit all of its sentences."""
     names: dict[str, list[str]]
     """Thing -> its names."""
-    things: list[str]
     aspects: list[str]
     meanings: dict[tuple[str, str], Meaning]
     """(thing, aspect) -> what is said about them."""
-    general: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class World:
+class World(NamedTuple):
     """All domains, and the word lists that they share."""
 
     domains: dict[str, Domain]
-    slots: dict[str, list[str]]
-    talk: dict[str, list[str]]
-    authors: dict[str, list[str]]
-    noise: dict[str, list[str]]
+    words: dict[str, dict[str, list[str]]]
 
 
 def load() -> World:
     """Reads the word lists and combines them into meanings and sentences."""
-    return World(domains={name: _domain(name) for name in DOMAINS}, **_read("common"))
+    return World({name: _domain(name) for name in DOMAINS}, _read("common"))
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -84,16 +74,13 @@ def _read(name: str) -> dict[str, Any]:
 
 def _domain(name: str) -> Domain:
     lists = _read(name)
-    things, aspects = lists.pop("things"), lists.pop("aspects")
+    genre, source, things, aspects = map(lists.pop, ("genre", "source", "things", "aspects"))
     names = {thing: of_thing["names"] for thing, of_thing in things.items()}
-    domain = Domain(names=names, things=[*things], aspects=[*aspects], meanings={}, **lists)
+    domain = Domain(genre, source, lists, names, [*aspects], {})
     for thing, of_thing in things.items():
         for aspect, phrases in aspects.items():
             domain.meanings[thing, aspect] = Meaning(
-                domain=domain,
-                thing=thing,
-                aspect=aspect,
-                opposite=phrases.get("opposite"),
+                *(domain, thing, aspect, phrases.get("opposite")),
                 cores=_cores(f"{name}/{thing}/{aspect}", names[thing], phrases["ways"]),
                 details=of_thing["details"],
                 replies=phrases["replies"],

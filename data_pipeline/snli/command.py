@@ -1,7 +1,5 @@
 """Files of SNLI and of other NLI data -> TFRecords of premise, hypothesis and label.
 
-    python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output nli/train/
-
 JSON lines (`.jsonl`), tab-separated columns under a header (`.txt`, `.tsv`), each plain or
 compressed, or Parquet, with the fields of SNLI and MultiNLI or those of Hugging Face, whose labels
 are numbers. A pair without a majority label, `-` or -1, is left out. No Beam graph: the half
@@ -21,29 +19,16 @@ import orjson
 from common.errors import InputError, reading
 from common.tables.delimited import TAB, Dialect
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
+from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded
-from data_pipeline.pairs.tfrecord import (
-    HYPOTHESIS,
-    LABEL,
-    LABELS,
-    PAIR_ID,
-    PREMISE,
-    encode_example,
-    frame,
-    frame_key,
-)
+from data_pipeline.pairs.tfrecord import HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import field_names, read_rows
 from data_pipeline.sources.tables.rows import Rows
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS, MalformedLine
-from data_pipeline.storage.output_folder import (
-    DEAD_LETTERS,
-    EXCLUDED,
-    OutputFolder,
-    write_aside,
-)
+from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, OutputFolder, write_aside
 
 FIELDS = (
     ("gold_label", "label"),
@@ -83,17 +68,15 @@ def run_snli(options: SnliOptions) -> JobResult:
 
     def work(output: OutputFolder) -> dict[str, Any]:
         pairs = _Pairs(options, excluded)
-        inputs = _read(files, pairs)
-        statistics = pairs.statistics()
-        require_acceptable(
-            statistics, options, pairs=statistics["pairs"], dead_letters=pairs.dead_letters
-        )
+        inputs = {file.full_path: pairs.read(file) for file in files}
+        statistics, letters = pairs.statistics(), pairs.contents[DEAD_LETTERS]
+        require_acceptable(statistics, options, pairs=statistics["pairs"], dead_letters=letters)
         if excluded is not None and not statistics["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
         output.start()
         written = {
             name: write_aside(output.incomplete, name, b"".join(lines), records=len(lines))
-            for name, lines in pairs.contents().items()
+            for name, lines in pairs.in_order().items()
         }
         output.publish(written, inputs=inputs, options=described, statistics=statistics)
         return statistics
@@ -112,66 +95,63 @@ def _require_once(files: list[InputFile]) -> None:
             )
 
 
-def _read(files: list[InputFile], pairs: "_Pairs") -> dict[str, dict[str, Any]]:
-    """Adds the pairs of files; returns the files' entries in COMPLETED by full path.
+class _Pairs:
+    """The wanted pairs of files, and what became of the others."""
 
-    Raises:
-      InputError: if a file cannot be read.
-    """
-    inputs = {}
-    for file in files:
+    def __init__(self, options: SnliOptions, excluded: Excluded | None):
+        self._patterns, self._excluded = options.pair_ids or "*", excluded
+        numbers = range(options.shards)
+        self._shards = [f"nli-{n:05d}-of-{options.shards:05d}.tfrecord" for n in numbers]
+        others = [DEAD_LETTERS, *([EXCLUDED] if excluded else [])]
+        self.contents: dict[str, list[bytes]] = {name: [] for name in (*self._shards, *others)}
+        """File name -> its lines or records."""
+        self._counts: Counter = Counter()
+        """`lines` = `malformed` + `other_ids` + `no_label` + `excluded` + `pairs`, and of each of
+        `LABELS`."""
+
+    def read(self, file: InputFile) -> dict[str, Any]:
+        """Adds the pairs of a file; returns its entry in COMPLETED.
+
+        Raises:
+          InputError: if it cannot be read.
+        """
         tap = Tap()
         with reading("--input"):
             there = field_names(file, form=_COLUMNS)
             names = [next((name for name in of if name in there), of[0]) for of in FIELDS]
             names = names if names[-1] in there else names[:-1]
             for rows in read_rows(file, names, tap=tap, form=_COLUMNS):
-                pairs.add(file.path, rows)
-        inputs[file.full_path] = file.describe(tap)
-    return inputs
+                self._add_rows(file.path, rows)
+        return file.describe(tap)
 
-
-class _Pairs:
-    """The wanted pairs of files, and what became of the others."""
-
-    def __init__(self, options: SnliOptions, excluded: Excluded | None):
-        self._options = options
-        self._excluded = excluded
-        self._shards: list[list[bytes]] = [[] for _ in range(options.shards)]
-        self._excluded_lines: list[bytes] = []
-        self.dead_letters: list[bytes] = []
-        self._counts: Counter = Counter()
-        """`lines` = `malformed` + `other_ids` + `no_label` + `excluded` + `pairs`, and of each of
-        `LABELS`."""
-
-    def add(self, path: str, rows: Rows) -> None:
-        """Adds the pairs of some rows of a file."""
+    def _add_rows(self, path: str, rows: Rows) -> None:
         malformed = list(rows.malformed)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
-                label, premise, hypothesis, *ids = values
-                pair_id = ids[0] if ids else f"{PurePath(path).name}:{number}"
-                self._counts.update(self._add(label, premise, hypothesis, pair_id))
+                self._counts.update(self._add(*values, f"{PurePath(path).name}:{number}"))
             except ValueError as error:
                 raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
                 malformed.append(MalformedLine(path, number, raw, str(error)))
         self._counts.update(lines=rows.total, malformed=len(malformed))
-        left = MOST_DEAD_LETTERS - len(self.dead_letters)
+        letters = self.contents[DEAD_LETTERS]
         in_order = sorted(malformed, key=lambda line: line.number)
-        self.dead_letters += [line.as_dead_letter() for line in in_order[:left]]
+        letters += [line.as_dead_letter() for line in in_order[: MOST_DEAD_LETTERS - len(letters)]]
 
-    def _add(self, label: Any, premise: Any, hypothesis: Any, pair_id: Any) -> tuple[str, ...]:
+    def _add(self, *row: Any) -> tuple[str, ...]:
         """Adds a row to its shard, a hash of its id; returns what it counts as.
+
+        `row` is label, premise, hypothesis and id; what follows stands in for a missing id.
 
         Raises:
           ValueError: if it cannot be parsed.
         """
+        label, premise, hypothesis, pair_id, *_ = row
         label, pair_id = (str(one) if isinstance(one, int) else one for one in (label, pair_id))
         for names, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):
                 raise ValueError(f"{' or '.join(names)} is missing or no string")
         label = _NUMBERS.get(label, label)
-        if not any(fnmatchcase(pair_id, pattern) for pattern in self._options.pair_ids or "*"):
+        if not any(fnmatchcase(pair_id, pattern) for pattern in self._patterns):
             return ("other_ids",)
         if label == NO_LABEL:
             return ("no_label",)
@@ -181,21 +161,17 @@ class _Pairs:
         pair = {PREMISE: premise, HYPOTHESIS: hypothesis}
         if file := self._excluded and self._excluded.find_pair(premise, hypothesis):
             line = orjson.dumps({"file": file, **pair, PAIR_ID: pair_id})
-            self._excluded_lines.append(line + b"\n")
+            self.contents[EXCLUDED].append(line + b"\n")
             return ("excluded",)
-        record = encode_example({**pair, LABEL: LABELS.index(label), PAIR_ID: pair_id})
-        self._shards[zlib.crc32(pair_id.encode()) % len(self._shards)].append(frame(record))
+        pair |= {LABEL: LABELS.index(label), PAIR_ID: pair_id}
+        shard = self._shards[zlib.crc32(pair_id.encode()) % len(self._shards)]
+        self.contents[shard].append(tfrecord.frame(tfrecord.encode_example(pair)))
         return "pairs", label
 
-    def contents(self) -> dict[str, list[bytes]]:
-        """File name -> its lines or records, the same however the input was divided."""
-        number = len(self._shards)
-        files = {
-            f"nli-{index:05d}-of-{number:05d}.tfrecord": sorted(records, key=frame_key)
-            for index, records in enumerate(self._shards)
-        }
-        files[DEAD_LETTERS] = self.dead_letters
-        return files if self._excluded is None else {**files, EXCLUDED: self._excluded_lines}
+    def in_order(self) -> dict[str, list[bytes]]:
+        """The contents, the same however the input was divided."""
+        key = tfrecord.frame_key
+        return self.contents | {name: sorted(self.contents[name], key=key) for name in self._shards}
 
     def statistics(self) -> dict[str, Any]:
         """The contents of `statistics.json`."""

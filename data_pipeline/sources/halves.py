@@ -81,15 +81,10 @@ def cut_in_half(text: str) -> tuple[str, str] | None:
         for sentence, space in zip(pieces[::2], pieces[1::2], strict=True)
         if sentence
     ]
-    sentences = [sentence for sentence, _ in written]
-    ends = list(accumulate(map(len, sentences)))
+    ends = list(accumulate(len(sentence) for sentence, _ in written))
     if len(ends) < 2:
         return None
-    middle = ends[-1] / 2
-    first = min(range(1, len(ends)), key=lambda number: abs(ends[number - 1] - middle))
-    halves = _joined(written[:first]), _joined(written[first:])
-    return halves if min(map(len, halves)) >= LEAST_CHARACTERS else None
-
-
-def _joined(written: list[tuple[str, str]]) -> str:
-    return "".join(map("".join, written)).strip()
+    half = min(range(1, len(ends)), key=lambda number: abs(ends[number - 1] - ends[-1] / 2))
+    parts = written[:half], written[half:]
+    first, second = ("".join(map("".join, part)).strip() for part in parts)
+    return (first, second) if min(len(first), len(second)) >= LEAST_CHARACTERS else None

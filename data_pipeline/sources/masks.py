@@ -23,15 +23,9 @@ _WORD = 64
 
 
 def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray]:
-    """Whether each rule that is on drops each message.
+    """Name of each rule that is on, in their order -> whether it drops each message, bool [rows].
 
-    Args:
-      rules: the settings.
-      texts: Arrow's large_string without nulls, stripped, [rows].
-      authors: Arrow's string without nulls, [rows].
-
-    Returns:
-      Name of the rule -> booleans [rows], in the order of `MessageRules.names`.
+    `texts` are Arrow's large_string, stripped, `authors` string, both without nulls: [rows].
     """
     lengths = pc.utf8_length(texts).to_numpy()
     holds: dict[str, Callable[[Any], np.ndarray]] = {

@@ -49,13 +49,12 @@ class MessageRules(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """As JSON."""
-        share = self.min_letter_share
+        share, names = self.min_letter_share, ("drop_prefixes", "drop_authors_containing")
         return {
             "min_characters": self.min_characters,
             "max_characters": self.max_characters,
             "min_letter_share": None if share is None else float(share),
-            "drop_prefixes": list(self.drop_prefixes),
-            "drop_authors_containing": list(self.drop_authors_containing),
+            **{name: list(getattr(self, name)) for name in names},
         }
 
 
@@ -129,20 +128,14 @@ class RuleOptions(Options):
         Raises:
           InputError: if they keep no message, or a list of texts names none.
         """
-        share, authors = self.min_letter_share, self.drop_authors_containing
-        given: dict[str, Any] = {
-            "max_characters": self.max_characters,
-            # To six digits, as it was written: multiples fit into 64 bits.
-            "min_letter_share": share
-            if share is None
-            else Fraction(str(share)).limit_denominator(10**6),
-            "drop_prefixes": texts_of("drop_prefixes", self.drop_prefixes),
-            "drop_authors_containing": texts_of(
-                "drop_authors_containing", authors and authors.lower()
-            ),
-            "min_characters": self.min_characters,
-        }
+        given: dict[str, Any] = {name: getattr(self, name) for name in MessageRules._fields}
         changed = {name: value for name, value in given.items() if value is not None}
+        if (share := self.min_letter_share) is not None:
+            # To six digits, as it was written: multiples fit into 64 bits.
+            changed["min_letter_share"] = Fraction(str(share)).limit_denominator(10**6)
+        for name in {"drop_prefixes", "drop_authors_containing"} & changed.keys():
+            texts = changed[name].lower() if "authors" in name else changed[name]
+            changed[name] = texts_of(name, texts)
         rules = RULES[self.rules]._replace(**changed)
         if rules.max_characters is not None and rules.min_characters > rules.max_characters:
             raise InputError(

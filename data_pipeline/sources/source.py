@@ -2,25 +2,8 @@
 
 A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of its messages.
 Everything behind it, such as the join, the splits, the shards and the data card, takes only
-`MessageBatch`es and knows nothing of the format. So a new kind of input is a new source:
-
-    @dataclass(frozen=True)
-    class LineSource:
-        layout = Layout.LINKED
-        wording = Wording(name="a chat")
-        rule_names = ("empty",)
-        ids_within = "all"
-        repeated = None
-
-        def read(self, file, tap):
-            for batch in read_line_batches(file, tap):
-                yield MessageBatch(messages_of(batch), lines=batch.number_of_lines)
-
-        def reads_parts(self, file):
-            return True
-
-        def hints(self, groups):
-            return []
+`MessageBatch`es and knows nothing of the format. So a new kind of input is a new source, such as
+`sources.reddit.source.RedditSource`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -156,11 +139,7 @@ class Source(Protocol):
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Reasons for having less than was asked for, to warn of.
-
-        Args:
-          groups: the union of `MessageBatch.groups` over all files.
-        """
+        """Reasons for having less than was asked for, by the groups of all files, to warn of."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
-from typing import Any, BinaryIO, Self
+from types import SimpleNamespace
+from typing import Any, BinaryIO, Self, TypeVar
 
 import google_crc32c
 import pyarrow as pa
@@ -24,19 +24,12 @@ from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
-
-@cache
-def _client(**settings: Any) -> Any:
-    """boto3's client of S3: one for all accesses, where Beam would make one for each.
-
-    That would be most of the time of a job of small files; clients can be shared by threads.
-    """
-    return boto3.session.Session().client(**settings)
-
-
 boto3 = boto3_client.boto3
 """None where it is not installed."""
 if boto3 is not None:
+    # One client for all accesses, which threads can share: Beam would make one for each, most of
+    # the time of a job of small files.
+    _client = cache(lambda **settings: boto3.session.Session().client(**settings))
     _session = SimpleNamespace(client=_client)
     boto3_client.boto3 = SimpleNamespace(session=SimpleNamespace(Session=lambda: _session))
 
@@ -44,6 +37,7 @@ PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20
 _ZEROS = bytes(1 << 20)
+T = TypeVar("T", bytes, pa.Buffer)
 
 
 def reach_object_stores(options: PipelineOptions | None = None) -> None:
@@ -99,7 +93,7 @@ def open_stored(path: str) -> BinaryIO:
 
 
 def read_bytes(path: str) -> bytes:
-    """The contents of a file, as stored."""
+    """The bytes of a file as stored."""
     with open_stored(path) as stream:
         return stream.read()
 
@@ -132,33 +126,34 @@ def crc32c_of_parts(parts: Iterable[tuple[str, int]]) -> str:
 
 
 class Tap:
-    """Counts the bytes that are read from a stream, and computes their checksum."""
+    """Counts the bytes that are read from a stream, and their checksum."""
 
     def __init__(self) -> None:
         self.size = 0
         self.lines = 0
         """How many lines a reader of lines has found."""
         self._checksum = google_crc32c.Checksum()
-        self._stream: BinaryIO
-        self._end = sys.maxsize
+        self._stream: Any = None
 
-    def on(self, stream: BinaryIO, *, size: int = sys.maxsize) -> "Tap":
+    def on(self, stream: BinaryIO, *, size: int = sys.maxsize) -> Self:
         """Starts reading from a stream, at most `size` bytes."""
-        self._stream = stream
-        self._end = self.size + size
+        self._stream, self._end = stream, self.size + size
         return self
 
     def read(self, size: int = -1) -> bytes:
-        """Reads from the stream."""
+        """Reads at most this many bytes, or all."""
         left = self._end - self.size
-        data = self._stream.read(left if size < 0 else min(size, left))
+        return self.add(self._stream.read(left if size < 0 else min(size, left)))
+
+    def add(self, data: T) -> T:
+        """Counts some bytes, and returns them."""
         self.size += len(data)
         self._checksum.update(data)
         return data
 
     @property
     def crc32c(self) -> str:
-        """The CRC-32C of all bytes read so far, in hexadecimal digits."""
+        """The CRC-32C of all bytes so far, in hexadecimal digits."""
         return self._checksum.hexdigest().decode()
 
 
@@ -171,16 +166,14 @@ def file_crc32c(path: str) -> str:
     return tap.crc32c
 
 
-class NewFile:
+class NewFile(Tap):
     """A file being written; it gets its name when the `with` block ends without an error."""
 
     def __init__(self, path: str):
+        super().__init__()
         self.path = path
-        self.size = 0
-        self._checksum = google_crc32c.Checksum()
         # No two attempts at a file share a name.
         self._aside = f"{path}.{uuid.uuid4().hex}{PARTIAL}"
-        self._stream: BinaryIO | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -190,18 +183,9 @@ class NewFile:
         if data:
             self._stream = self._stream or _create(self._aside)
             self._stream.write(data)
-        self._checksum.update(data)
-        self.size += len(data)
-        return len(data)
+        return len(self.add(data))
 
-    @property
-    def crc32c(self) -> str:
-        """The CRC-32C of all bytes written so far, in hexadecimal digits."""
-        return self._checksum.hexdigest().decode()
-
-    def __exit__(
-        self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if self._stream is None:
             if error is None:
                 _write_empty(self.path)

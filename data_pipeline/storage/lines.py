@@ -126,14 +126,12 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
                 yield from _read_part(file, raw, tap)
             else:
                 yield from _decompress(path, tap.on(raw).read)
-    except _CORRUPT as error:
-        raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
-    except OSError as error:
+    except (*_CORRUPT, OSError) as error:
         # bz2 and gzip report corrupt data as an OSError without a number; one with a number
         # that may pass (a network file system's, say) goes on to the runner, which tries again.
-        if error.errno is None:
+        if getattr(error, "errno", None) is None:
             raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
-        if error.errno in _PERMANENT:
+        if isinstance(error, OSError) and error.errno in _PERMANENT:
             raise UnreadableFileError(f"{path}: {error.strerror}") from error
         raise
 
@@ -189,17 +187,14 @@ def _decompress(path: str, read: Callable[[int], bytes]) -> Iterator[bytes]:
             # A file object of zstd's would copy twice more: 0.42 microseconds a comment, not 0.28.
             return _streams(read, partial(zstd.ZstdDecompressor, options=window))
         case ".gz":
-            return _chunks(gzip.open(cast(BinaryIO, SimpleNamespace(read=read))).read)
+            raw = cast(BinaryIO, SimpleNamespace(read=read))
+            return iter(partial(gzip.open(raw).read, BATCH_BYTES), b"")
         case ".bz2":
             return _streams(read, bz2.BZ2Decompressor, padding=b"\0")
         case ".xz":
             return _streams(read, lzma.LZMADecompressor, padding=b"\0")
         case _:
-            return _chunks(read)
-
-
-def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    return iter(partial(read, BATCH_BYTES), b"")
+            return iter(partial(read, BATCH_BYTES), b"")
 
 
 def _streams(

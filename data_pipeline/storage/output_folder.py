@@ -148,10 +148,10 @@ class OutputFolder:
             )
         sizes, outputs = self._sizes(), marker.outputs.items()
         changed = [name for name, output in outputs if sizes.get(name) != output["bytes"]]
-        if changed:
+        for name in changed[:1]:
             raise InputError(
-                f"--output: {self.path!r} is not as the job left it: {changed[0]!r} "
-                f"({len(changed)} files in all) is missing or has another size; {way_out}"
+                f"--output: {self.path!r} is not as the job left it: {name!r} ({len(changed)} "
+                f"files in all) is missing or has another size; {way_out}"
             )
         return True
 
@@ -184,12 +184,9 @@ class OutputFolder:
     ) -> None:
         """Replaces the published files by what was written aside; COMPLETED comes last.
 
-        Args:
-          files: published name -> file in `incomplete`.
-          inputs: full path -> what was read, see `InputFile.describe`.
-          options: what makes two jobs on the same inputs the same.
-          statistics: the contents of statistics.json.
-          documents: published name -> contents.
+        `files` are published name -> file in `incomplete`; `inputs` full path -> what was read
+        (`InputFile.describe`); `options` make two jobs on the same inputs the same; `statistics`
+        go into statistics.json; `documents` are published name -> contents.
 
         Raises:
           ClaimedError: if another job has taken the folder over.

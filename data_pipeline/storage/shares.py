@@ -9,7 +9,7 @@ decompresses what comes before it and leaves it out, which is cheap (`SKIPPING`)
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from backports import zstd
 
@@ -24,8 +24,6 @@ SKIPPING = 0.12
 comment."""
 LEAST_BYTES = 4 << 20
 """Of a piece of a Zstandard file: about 40,000 comments."""
-_HEADER_BYTES = 18
-"""Of the longest header of a frame."""
 
 Shares = list[list[InputFile]]
 """The files and parts that each worker reads."""
@@ -48,10 +46,12 @@ def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -
     if workers < 2:
         return [[part] for part in parts]
     parts.sort(key=lambda part: -part.stored_bytes)
+    # What is skipped of a remote file would be transferred too.
+    zstandard = (file for file in parts if by_line.get(file) and file.path.lower().endswith(".zst"))
     to_cut = [
         file
-        for file in parts
-        if by_line.get(file) and _is_local_zstd(file) and file.size >= 2 * LEAST_BYTES
+        for file in zstandard
+        if file.size >= 2 * LEAST_BYTES and not is_remote(file.path)
         if workers * window_bytes(file.path) <= memory
     ]
     whole = _dealt(parts, workers)
@@ -73,11 +73,6 @@ def _parts_of(file: InputFile, may_cut: bool) -> list[InputFile]:
         return [file]
     ends = [part * file.size // number for part in range(number + 1)]
     return [file._replace(start=ends[part], end=ends[part + 1]) for part in range(number)]
-
-
-def _is_local_zstd(file: InputFile) -> bool:
-    # What is skipped of a remote file would be transferred too.
-    return PurePath(file.path).suffix.lower() == ".zst" and not is_remote(file.path)
 
 
 def _work(share: Sequence[InputFile]) -> float:
@@ -114,17 +109,12 @@ def _filled_up(shares: Shares, files: Sequence[InputFile], level: float) -> Shar
                     worker += 1
                     continue
             size = min(rest, room)
-            shares[worker].append(_piece(file, start, start + size))
+            piece = file._replace(start=start, end=start + size)
+            shares[worker].append(file if size == file.size else piece)
             loads[worker] += SKIPPING * start + size
             start += size
             worker += size < rest
     return shares
-
-
-def _piece(file: InputFile, start: int, end: int) -> InputFile:
-    if end - start == file.size:
-        return file
-    return file._replace(start=start, end=end)
 
 
 def window_bytes(path: str) -> int:
@@ -133,7 +123,7 @@ def window_bytes(path: str) -> int:
     That of the first frame, by its header (RFC 8878, section 3.1.1.1); 0 where there is none.
     """
     with Path(path).open("rb") as stream:
-        header = stream.read(_HEADER_BYTES)
+        header = stream.read(18)  # of the longest
     try:
         size = zstd.get_frame_info(header).decompressed_size
     except zstd.ZstdError:  # whoever reads the file names it

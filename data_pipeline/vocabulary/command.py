@@ -1,7 +1,5 @@
 """Counts of the words and bigrams of published pairs, for a model's vocabulary.
 
-    python -m data_pipeline vocabulary --input 'pairs/train-*' --output vocabulary/
-
 Writes `words.tsv` (`word TAB count`) and `bigrams.tsv` (`word word TAB count`), sorted by
 descending count, then by UTF-8 bytes, with `statistics.json` and `COMPLETED`. As in the models,
 the end mark `</s>` counts as a word, and bigrams begin at `<s>`. Whole texts are counted, without
@@ -35,10 +33,6 @@ def count_vocabulary(
     options: VocabularyOptions, *, beam_arguments: Sequence[str] = ()
 ) -> JobResult:
     """Counts the words and bigrams of published pairs, with an Apache Beam job.
-
-    Args:
-      options: what is read, written and kept.
-      beam_arguments: Beam's pipeline options.
 
     Raises:
       InputError: if an input, the output or an option is invalid, or no word is left.
@@ -87,8 +81,5 @@ def count_vocabulary(
 def _statistics(counts: Counter) -> dict[str, Any]:
     """The contents of `statistics.json`."""
     names = ("occurrences", "distinct", "kept", "occurrences_of_kept")
-    return {
-        "records": counts["records"],
-        "texts": counts["texts"],
-        **{kind: {name: counts[f"{kind}/{name}"] for name in names} for kind in KINDS},
-    }
+    of_kinds = {kind: {name: counts[f"{kind}/{name}"] for name in names} for kind in KINDS}
+    return {"records": counts["records"], "texts": counts["texts"], **of_kinds}

@@ -32,17 +32,10 @@ from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 WORDS = "words"
 BIGRAMS = "bigrams"
 KINDS = (WORDS, BIGRAMS)
-SUFFIX = ".tsv"
 _MOST_TOKENS = 1_500_000
 """A worker holds no more distinct ones at once: some 200 MB."""
 
-TOKENS = pa.schema(
-    [
-        pa.field("token", pa.large_binary()),
-        pa.field("count", pa.int64()),
-        pa.field("responses", pa.int64()),
-    ]
-)
+TOKENS = pa.schema({"token": pa.large_binary(), "count": pa.int64(), "responses": pa.int64()})
 """A word, or a bigram, which has a space: how often it and how many responses that hold it occur
 in some texts."""
 
@@ -50,8 +43,7 @@ in some texts."""
 def count_file(file: InputFile) -> Iterator[Any]:
     """A file of pairs -> batches of `TOKENS`; an unreadable file -> its error."""
     tap = Tap()
-    times: Counter = Counter()
-    responses: Counter = Counter()
+    times, responses = Counter[bytes](), Counter[bytes]()
     pairs = 0
     try:
         for text, response in read_texts(file, tap):
@@ -84,8 +76,7 @@ def tokens_of(text: str | bytes) -> list[bytes]:
 
 def _counted(times: Counter, responses: Counter) -> pa.RecordBatch:
     columns = list(times), list(times.values()), [responses[token] for token in times]
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, TOKENS, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=TOKENS)
+    return pa.RecordBatch.from_pydict(dict(zip(TOKENS.names, columns, strict=True)), schema=TOKENS)
 
 
 def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
@@ -95,9 +86,8 @@ def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch
 
 def by_kind(counts: Any) -> tuple[Any, np.ndarray]:
     """The counts, and their keys: the index of their kind in `KINDS`."""
-    return counts, pc.match_substring(counts["token"], " ").to_numpy(zero_copy_only=False).astype(
-        int
-    )
+    is_bigram = pc.match_substring(counts["token"], " ")
+    return counts, is_bigram.to_numpy(zero_copy_only=False).astype(int)
 
 
 def sum_partition(
@@ -111,21 +101,19 @@ def sum_partition(
     kept = total.filter(is_kept).combine_chunks()
     yield from kept.to_batches()
     tally: Counter = Counter()
-    for tokens, number, occurrences in (
-        (total, "distinct", "occurrences"),
-        (kept, "kept", "occurrences_of_kept"),
-    ):
+    of_all, of_kept = (total, "distinct", "occurrences"), (kept, "kept", "occurrences_of_kept")
+    for tokens, number, times in (of_all, of_kept):
         kinds = by_kind(tokens)[1]
         for index, kind in enumerate(KINDS):
             tally[f"{kind}/{number}"] = int(np.sum(kinds == index))
-            tally[f"{kind}/{occurrences}"] = int(tokens["count"].to_numpy()[kinds == index].sum())
+            tally[f"{kind}/{times}"] = int(tokens["count"].to_numpy()[kinds == index].sum())
     yield TaggedOutput(TALLY, {COUNTS: tally})
 
 
 def write_list(element: tuple[int, Iterable[Block | None]], *, folder: str) -> ShardFile:
     """(kind, blocks of kept counts) -> a file of `token TAB count`, by descending count."""
     kind, blocks = element
-    name = f"{KINDS[kind]}{SUFFIX}"
+    name = f"{KINDS[kind]}.tsv"
     rows = received(blocks, TOKENS).sort_by([("count", "descending"), ("token", "ascending")])
     tab, line_feed, nothing = (pa.scalar(part, pa.large_binary()) for part in (b"\t", b"\n", b""))
     counts = rows.column("count").cast(pa.large_string()).cast(pa.large_binary())
@@ -144,13 +132,7 @@ def build(
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
-    Args:
-      pipeline: to add the job to.
-      exchange: how rows travel; everything is written into its folder.
-      files: of pairs.
-      partitions: of each kind; a worker holds one in memory. The output does not depend on it.
-      min_count: least count to keep.
-      min_responses: least number of responses that hold a kept token.
+    A worker holds one of the partitions in memory; the output does not depend on their number.
     """
     counts, read_tally, inputs, unreadable = (
         pipeline

@@ -62,8 +62,7 @@ def _patterns() -> _Patterns:
     marks = "".join(part for category, part in ranges.items() if category[0] == "M")
     unseen = "".join(ranges[category] for category in _UNSEEN)
     return _Patterns(
-        unseen=re.compile(f"[{unseen}\u1680]+"),
-        symbol=re.compile(f"[^{letters_numbers}{marks} ']"),
+        unseen=re.compile(f"[{unseen}\u1680]+"), symbol=re.compile(f"[^{letters_numbers}{marks} ']")
     )
 
 

@@ -7,12 +7,7 @@ import pyarrow as pa
 
 from data_pipeline.execution.exchange import Exchange, divided
 from data_pipeline.job import join
-from data_pipeline.job.join import (
-    OWN_MESSAGES,
-    OWN_SCHEMA,
-    REPLIES,
-    REPLIES_SCHEMA,
-)
+from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, REPLIES_SCHEMA
 from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.reddit.source import Selection
 from data_pipeline.sources.source import MESSAGES
@@ -117,11 +112,7 @@ def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
 
 
 def test_a_first_line_that_is_dropped_drops_the_later_copy_too():
-    rows = [
-        (comment("c1"), None),
-        (comment("c2", "c1"), "deleted"),
-        (comment("c2", "c1"), None),
-    ]
+    rows = [(comment("c1"), None), (comment("c2", "c1"), "deleted"), (comment("c2", "c1"), None)]
     pairs, counts = pair_partition(one_partition((1, rows)))
     assert pairs == []
     assert (counts["duplicates"], counts["dropped/deleted"], counts["kept"]) == (1, 1, 1)

@@ -82,7 +82,7 @@ def test_a_setting_turns_on_its_rule_alone(setting, kept, dropped, rule):
 
 def test_the_papers_rules_and_their_order():
     assert PAPER._replace(min_characters=1).names == [
-        *("length", "alphabetic", "prefix", "bot", "min_characters"),
+        *("length", "alphabetic", "prefix", "bot", "min_characters")
     ]
     assert NONE.names == []
     assert rule_of(PAPER, AGE) == rule_of(PAPER, HINDI) == "alphabetic"

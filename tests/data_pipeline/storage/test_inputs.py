@@ -11,11 +11,7 @@ from backports import zstd
 from common.errors import InputError
 from data_pipeline.storage import lines as reading
 from data_pipeline.storage.filesystem import file_crc32c
-from data_pipeline.storage.inputs import (
-    InputFile,
-    UnreadableFileError,
-    find_inputs,
-)
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import BATCH_BYTES, read_line_batches
 from data_pipeline.storage.output_folder import OutputFolder
 

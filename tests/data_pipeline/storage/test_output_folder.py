@@ -12,12 +12,7 @@ from common.errors import InputError
 from common.files import ClaimedError, claim
 from data_pipeline.__main__ import main
 from data_pipeline.storage.inputs import find_inputs
-from data_pipeline.storage.output_folder import (
-    COMPLETED,
-    STATISTICS,
-    OutputFolder,
-    write_aside,
-)
+from data_pipeline.storage.output_folder import COMPLETED, STATISTICS, OutputFolder, write_aside
 
 
 @pytest.fixture

@@ -51,9 +51,7 @@ def assert_same(texts):
 
 
 def test_some_tokens():
-    assert tokenize("Don’t  STOP, Straße!") == [
-        *(b"don", b"'t", b"stop", b",", b"strasse", b"!"),
-    ]
+    assert tokenize("Don’t  STOP, Straße!") == [*(b"don", b"'t", b"stop", b",", b"strasse", b"!")]
     assert tokenize(b"\xff ok") == ["\ufffd".encode(), b"ok"]
     assert tokenize("") == []
     # The first character of Unicode that nobody sees, and the first and last of private use.

@@ -114,12 +114,7 @@ def test_the_first_rule_that_holds_drops(text, author, rule):
         *("\\\\[removed\\\\]", "[[deleted]]", "\u3010deleted\u3011", "[This comment was deleted]"),
         "[ Removed by Reddit in response to a copyright notice. ]",
         "[ Removed by reddit on account of violating the content policy. ]",
-        *(
-            "[Content unavailable]",
-            "&#91;deleted&#93;",
-            " [deleted] ",
-            "&amp;nbsp;",
-        ),
+        *("[Content unavailable]", "&#91;deleted&#93;", " [deleted] ", "&amp;nbsp;"),
     ],
 )
 def test_what_stands_for_a_comment_that_is_gone_is_no_text(body):

@@ -124,7 +124,7 @@ def world(write_dump, comment):
     write_dump(
         "RC_2.bz2",
         [
-            comment("d1", "t1_c2", body="a reply of the next month", subreddit="other"),
+            comment("d1", "t1_c2", body="a reply", subreddit="other", created_utc="1422835200.5"),
             comment("d2", "t1_gone"),
             comment("d3", author="a_bot"),
             comment("d4", body="1234567"),

@@ -41,12 +41,6 @@ def test_a_result_needs_pairs_and_lines_that_can_be_parsed(lines, malformed, pai
         assert "check the ids" in str(raised.value)
 
 
-@pytest.mark.parametrize(("malformed", "warnings"), [(1, 0), (2, 1)])
-def test_more_than_a_hundredth_of_the_lines_is_told_of(caplog, malformed, warnings):
-    require_acceptable({"lines": 100, "malformed": malformed}, LimitOptions(), pairs=1)
-    assert len(caplog.messages) == warnings
-
-
 def test_what_was_published_before_stays(fails, run, world, tmp_path):
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output)

@@ -1,8 +1,6 @@
 """Beam's options, the number of processes, and what the command says when a job fails."""
 
-import logging
 import os
-import threading
 
 import pytest
 
@@ -72,13 +70,6 @@ def test_wrong_arguments_are_named(arguments):
     for given in (arguments, arguments[::-1]):
         with pytest.raises(InputError, match=arguments[0].strip("-").partition("=")[0]):
             pipeline_options(given)
-
-
-def test_a_local_job_leaves_the_log_of_its_process_alone(monkeypatch):
-    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    level, hook = logging.getLogger().level, threading.excepthook
-    pipeline_options([])
-    assert (logging.getLogger().level, threading.excepthook) == (level, hook)
 
 
 def test_an_option_that_neither_beam_nor_the_engine_knows_is_refused():

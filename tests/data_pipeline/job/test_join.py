@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from data_pipeline.execution.exchange import Exchange, divided
 from data_pipeline.job import join
@@ -42,11 +43,6 @@ def pair_partition(blocks):
     return pairs, +counts
 
 
-def one_partition(*batches):
-    """All comments in one partition."""
-    return blocks_of(*batches)[0]
-
-
 def comment(own_id, parent=None, *, text=None, thread="t", created=None):
     return {
         "id": own_id,
@@ -58,6 +54,11 @@ def comment(own_id, parent=None, *, text=None, thread="t", created=None):
     }
 
 
+def one_partition(*batches):
+    """All comments in one partition."""
+    return blocks_of(*batches)[0]
+
+
 def messages(comments):
     """A batch of (comment, name of the rule that drops it, or None)."""
     rows = [
@@ -67,7 +68,40 @@ def messages(comments):
 
 
 def ids(pairs):
-    return [(pair["input_id"], pair["response_id"]) for pair in pairs]
+    return sorted((pair["input_id"], pair["response_id"]) for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("rows", "pairs", "counts"),
+    [
+        # Dropped ones neither ask nor answer, but are counted.
+        (["c1", "c2 c1 bot", "c3 c2"], [], {"dropped/bot": 1, "kept": 2, "replies": 1}),
+        # A first line that is dropped drops the later copy, too.
+        (["c1", "c2 c1 deleted", "c2 c1"], [], {"duplicates": 1, "dropped/deleted": 1, "kept": 1}),
+        # Nothing answers itself or what is not there.
+        (["c1 c1", "c2 gone"], [], {"replies": 2, "pairs": 0}),
+        # Copies that disagree on their parent.
+        (["a", "b", "c a", "c b", "c a"], [("a", "c"), ("b", "c")], {"duplicates": 2}),
+    ],
+)
+def test_the_pairs_and_counts_of_any_partitions(rows, pairs, counts):
+    for partitions in (1, 7, 64):
+        some = [[*row.split(), None, None][:3] for row in rows]
+        batch = 1, [(comment(own, parent), rule) for own, parent, rule in some]
+        found = [pair_partition(each) for each in blocks_of(batch, partitions=partitions).values()]
+        assert ids(pair for each, _ in found for pair in each) == pairs
+        total = sum((counted for _, counted in found), Counter())
+        assert {name: total[name] for name in counts} == counts
+
+
+def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
+    parent = (1, [(comment("c1"), None)])
+    late = (90, [(comment("c2", "c1", text="late"), None)])
+    early = (9, [(comment("c2", "c1", text="early"), None)])
+    for batches in ([parent, late, early], [early, late, parent]):
+        pairs, counts = pair_partition(one_partition(*batches))
+        assert [pair["response"] for pair in pairs] == ["early"]
+        assert (counts["duplicates"], counts["comments"]) == (1, 2)
 
 
 def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
@@ -77,7 +111,7 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
             (1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
         )
     )
-    assert sorted(ids(pairs)) == [("c1", "c2"), ("c2", "c3")]
+    assert ids(pairs) == [("c1", "c2"), ("c2", "c3")]
     assert min(pairs, key=lambda pair: pair["input_id"]) == {
         "input": "text of c1",
         "response": "text of c2",
@@ -90,68 +124,6 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
         "before_input": None,
     }
     assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}
-
-
-def test_dropped_comments_neither_ask_nor_answer_but_are_counted():
-    rows = [(comment("c1"), None), (comment("c2", "c1"), "bot"), (comment("c3", "c2"), None)]
-    pairs, counts = pair_partition(one_partition((1, rows)))
-    assert pairs == []
-    assert counts["dropped/bot"] == 1
-    assert (counts["comments"], counts["kept"], counts["replies"]) == (3, 2, 1)
-
-
-def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
-    parent = (1, [(comment("c1"), None)])
-    late = (90, [(comment("c2", "c1", text="late"), None)])
-    early = (9, [(comment("c2", "c1", text="early"), None)])
-    for batches in ([parent, late, early], [early, late, parent]):
-        pairs, counts = pair_partition(one_partition(*batches))
-        assert [pair["response"] for pair in pairs] == ["early"]
-        assert counts["duplicates"] == 1
-        assert counts["comments"] == 2
-
-
-def test_a_first_line_that_is_dropped_drops_the_later_copy_too():
-    rows = [(comment("c1"), None), (comment("c2", "c1"), "deleted"), (comment("c2", "c1"), None)]
-    pairs, counts = pair_partition(one_partition((1, rows)))
-    assert pairs == []
-    assert (counts["duplicates"], counts["dropped/deleted"], counts["kept"]) == (1, 1, 1)
-
-
-def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
-    pairs, counts = pair_partition(
-        one_partition((1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
-    )
-    assert pairs == []
-    assert (counts["replies"], counts["pairs"]) == (2, 0)
-
-
-def test_parent_and_reply_meet_in_one_of_many_partitions():
-    rows = []
-    for number in range(100):
-        rows += [(comment(f"p{number}"), None), (comment(f"r{number}", f"p{number}"), None)]
-    partitions = blocks_of((1, rows), partitions=64)
-    assert len(partitions) > 32
-    found = [pair for blocks in partitions.values() for pair in pair_partition(blocks)[0]]
-    assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
-
-
-def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_partitions():
-    rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
-    for partitions in (1, 7, 64):
-        batch = (1, [(row, None) for row in rows])
-        found = [pair_partition(some) for some in blocks_of(batch, partitions=partitions).values()]
-        pairs = [pair for some, _ in found for pair in some]
-        assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
-        assert sum(counts["duplicates"] for _, counts in found) == 2
-
-
-def test_a_thread_of_any_size_is_spread_over_all_partitions():
-    rows = pa.RecordBatch.from_pydict({"id": [f"c{n}" for n in range(16_000)]})
-    _, partitions = join.by_partition(rows, ids="id", partitions=16)
-    sizes = Counter(partitions.tolist())
-    assert len(sizes) == 16
-    assert max(sizes.values()) < 1200  # 1000 each, but for chance
 
 
 def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
@@ -171,14 +143,3 @@ def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
     found = join.pair_partition(one_partition((1, rows)), rule_names=NAMES, context_turns=0)
     sizes = [pairs.num_rows for pairs, _ in found]
     assert sizes == [0, 16, 16, 8]
-
-
-def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
-    rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
-    found = join.pair_partition(
-        one_partition((1, [(row, None) for row in rows])), rule_names=NAMES, context_turns=1
-    )
-    pairs = {pair["response_id"]: pair for some, _ in found for pair in some.to_pylist()}
-    assert (pairs["c3"]["created"], pairs["c2"]["created"]) == (9, 4)
-    assert [pairs[reply]["before_input"] for reply in ("c3", "c2")] == ["c1", None]
-    assert (pairs["c3"]["context/0"], pairs["c3"]["context_id/0"]) == (None, None)

@@ -44,6 +44,7 @@ def test_chains_branches_and_cycles_are_one_thread_over_batches():
 
 def test_threads_do_not_depend_on_the_order_of_the_pairs():
     links = [("a", "b"), ("b", "c"), ("k", "l")]
+    assert threads(pairs()) == [[]]
     (forward,), (backward,) = threads(pairs(*links)), threads(pairs(*reversed(links)))
     assert forward == backward[::-1]
 
@@ -54,7 +55,3 @@ def test_dropped_messages_connect_the_replies_around_them():
     assert one == other != third
     ((one, other, _),) = threads(links)
     assert one != other
-
-
-def test_no_pairs_have_no_threads():
-    assert threads(pairs()) == [[]]

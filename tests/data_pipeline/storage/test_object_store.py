@@ -33,14 +33,25 @@ def keys(store):
     return [entry["Key"] for entry in store.list_objects_v2(Bucket="bucket").get("Contents", ())]
 
 
+def publish(folder):
+    folder.start()
+    files = {"train-0": write_aside(folder.incomplete, "aside", b"", records=0)}
+    folder.publish(files, inputs={}, options={}, statistics={"pairs": 0})
+
+
 @pytest.mark.usefixtures("store")
-def test_two_stars_are_any_number_of_folders():
-    for name in ("RC_1", "a/RC_2", "a/b/RC_3", "x_RC_4", "ab/RC_5.txt/no"):
-        write_object(f"{FOLDER}/{name}", b"1")
-    found = [file.path.removeprefix(f"{FOLDER}/") for file in find_inputs([f"{FOLDER}/**/RC_*"])]
-    assert found == ["RC_1", "a/RC_2", "a/b/RC_3"]
-    (found,) = find_inputs([f"{FOLDER}/a/**/b/**/RC_*"])
-    assert found.path.endswith("RC_3")
+def test_inputs_are_found_by_name_and_by_pattern_with_any_number_of_folders():
+    for name in ("RC_2", "RC_1", "a/RC_2", "a/b/RC_3", "x_RC_4", "ab/RC_5.txt/no"):
+        write_object(f"{FOLDER}/{name}", b"12")
+    for pattern, names in (
+        ("RC_*", ["RC_1", "RC_2"]),
+        ("**/RC_*", ["RC_1", "RC_2", "a/RC_2", "a/b/RC_3"]),
+        ("a/**/b/**/RC_*", ["a/b/RC_3"]),
+        ("x_RC_4", ["x_RC_4"]),
+    ):
+        found = find_inputs([f"{FOLDER}/{pattern}"])
+        assert [file.path for file in found] == [f"{FOLDER}/{name}" for name in names]
+        assert (found[0].size, found[0].modified > 0) == (2, True)
 
 
 @pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 25_000], ids=len)
@@ -66,21 +77,6 @@ def test_a_folder_is_deleted_with_what_is_below_it(store):
     filesystem.delete_folder(f"{FOLDER}/b")
     filesystem.delete_folder(f"{FOLDER}/nothing")
     assert keys(store) == ["folder-2/f", "folder/a"]
-
-
-def test_inputs_are_found_by_pattern_and_by_name(store):
-    for name in ("RC_2", "RC_1", "RS_1"):
-        write_object(f"{FOLDER}/{name}", b"12")
-    found = find_inputs([f"{FOLDER}/RC_*"])
-    assert [file.path for file in found] == [f"{FOLDER}/RC_1", f"{FOLDER}/RC_2"]
-    (file,) = find_inputs([f"{FOLDER}/RS_1"])
-    assert (file.size, file.modified > 0) == (2, True)
-
-
-def publish(folder):
-    folder.start()
-    files = {"train-0": write_aside(folder.incomplete, "aside", b"", records=0)}
-    folder.publish(files, inputs={}, options={}, statistics={"pairs": 0})
 
 
 def test_an_output_is_published_whole(store):

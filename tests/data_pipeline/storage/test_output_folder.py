@@ -58,14 +58,14 @@ def test_a_complete_job_is_known_and_whatever_differs_is_named(publish, inputs, 
     assert folder.statistics() == {"pairs": 1}
     assert folder.is_done(inputs, {"shards": 3})
     assert not OutputFolder(str(tmp_path / "other")).is_done(inputs, {"shards": 3})
-    with pytest.raises(InputError, match="shards was 3, now 4"):
-        folder.is_done(inputs, {"shards": 4})
-    with pytest.raises(InputError, match="gzip was None, now True"):
-        folder.is_done(inputs, {"shards": 3, "gzip": True})
-    with pytest.raises(InputError, match=inputs[1].path):
-        folder.is_done(inputs[:1], {"shards": 3})
-    with pytest.raises(InputError, match="order"):
-        folder.is_done(inputs[::-1], {"shards": 3})
+    for files, options, named in (
+        (inputs, {"shards": 4}, "shards"),
+        (inputs, {"shards": 3, "gzip": True}, "gzip"),
+        (inputs[:1], {"shards": 3}, inputs[1].path),
+        (inputs[::-1], {"shards": 3}, "order"),
+    ):
+        with pytest.raises(InputError, match=named):
+            folder.is_done(files, options)
     (tmp_path / "out" / STATISTICS).unlink()
     with pytest.raises(InputError, match=STATISTICS):
         folder.statistics()
@@ -89,12 +89,6 @@ def test_a_published_file_that_is_not_as_it_was_is_named(publish, inputs, tmp_pa
         (tmp_path / "out" / "train-1").write_text(content)
     with pytest.raises(InputError, match="train-1"):
         folder.is_done(inputs, {})
-
-
-def test_files_of_earlier_jobs_go(publish, tmp_path):
-    publish({"train-0": "a", "train-1": "b"})
-    publish({"train-2": "c"})
-    assert names_in(tmp_path / "out") == sorted([COMPLETED, STATISTICS, "train-2"])
 
 
 @pytest.mark.parametrize("name", ["statistics.json", "COMPLETED", "train-0", "notes.txt"])
@@ -188,13 +182,6 @@ def test_commands_refuse_a_claimed_output_and_an_input_in_the_output(
     assert str(output) in str(raised.value.code) + capsys.readouterr().err
     assert path.read_bytes() == before
     assert not (output / COMPLETED).exists()
-
-
-def test_a_link_in_the_output_folder_lies_in_it(fails, world, tmp_path):
-    (tmp_path / "same").mkdir()
-    link = tmp_path / "same" / "RC_link.zst"
-    link.symlink_to(tmp_path / "RC_1.zst")
-    assert str(link) in fails("--input", link, "--output", tmp_path / "same")
 
 
 def test_a_job_states_inputs_options_and_outputs_and_its_bytes_depend_on_no_place(

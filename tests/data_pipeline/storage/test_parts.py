@@ -19,6 +19,7 @@ from data_pipeline.storage.filesystem import Tap, crc32c_of_parts
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import read_line_batches
 
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
 SKIPPABLE = (0x184D2A5E).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"table"
 
 
@@ -50,28 +51,6 @@ def random_text(random):
     return b"\n".join(lines) + b"\n" * int(random.integers(0, 3))
 
 
-@pytest.mark.parametrize("seed", range(15))
-def test_each_line_is_in_one_part(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr(reading, "BATCH_BYTES", 7)
-    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 9)
-    random = np.random.default_rng(seed)
-    text = random_text(random)
-    places = np.unique(random.integers(1, len(text) + 1, size=random.integers(1, 9))).tolist()
-    (tmp_path / "RC").write_bytes(text)
-    require_the_same(tmp_path / "RC", places)
-
-
-def require_the_same(path, places):
-    """What is read of parts is what is read of the file; each part's tap saw its own bytes only."""
-    lines, tap = read(whole(path))
-    read_parts = [read(part) for part in cut(path, places)]
-    assert [line for part, _ in read_parts for line in part] == lines
-    assert sum(part.lines for _, part in read_parts) == tap.lines == len(lines)
-    own = [(part.crc32c, part.size) for _, part in read_parts]
-    assert sum(size for _, size in own) == path.stat().st_size
-    assert crc32c_of_parts(own) == tap.crc32c
-
-
 def frame_of(texts):
     """A frame with a block for each text."""
     compressor = zstd.ZstdCompressor()
@@ -80,22 +59,31 @@ def frame_of(texts):
     return b"".join(blocks) + compressor.flush()
 
 
+@pytest.mark.parametrize("is_compressed", [False, True])
 @pytest.mark.parametrize("seed", range(20))
-def test_each_line_is_in_one_part_of_a_frame(tmp_path, monkeypatch, seed):
+def test_each_line_is_in_one_part(tmp_path, monkeypatch, seed, is_compressed):
     monkeypatch.setattr(reading, "BATCH_BYTES", 7)
     monkeypatch.setattr(reading, "MAX_LINE_BYTES", 9)
     random = np.random.default_rng(seed)
     text = random_text(random)
-    places = np.unique(random.integers(0, len(text) + 1, size=random.integers(1, 30))).tolist()
-    texts = [text[start:end] for start, end in pairwise([0, *places, len(text)])]
-    # Sometimes two frames with something between them.
-    half = len(texts) // (1 + seed % 2)
-    path = tmp_path / "RC.zst"
-    path.write_bytes(frame_of(texts[:half]) + SKIPPABLE + frame_of(texts[half:]))
+    path = tmp_path / ("RC.zst" if is_compressed else "RC")
+    path.write_bytes(text)
+    if is_compressed:
+        places = np.unique(random.integers(0, len(text) + 1, size=random.integers(1, 30))).tolist()
+        texts = [text[start:end] for start, end in pairwise([0, *places, len(text)])]
+        # Sometimes two frames with something between them.
+        half = len(texts) // (1 + seed % 2)
+        path.write_bytes(frame_of(texts[:half]) + SKIPPABLE + frame_of(texts[half:]))
     stored = path.stat().st_size
-    require_the_same(
-        path, np.unique(random.integers(1, stored, size=random.integers(1, 9))).tolist()
-    )
+    places = np.unique(random.integers(1, stored + 1, size=random.integers(1, 9))).tolist()
+    # What is read of parts is what is read of the file; each part's tap saw its own bytes only.
+    lines, tap = read(whole(path))
+    read_parts = [read(part) for part in cut(path, places)]
+    assert [line for part, _ in read_parts for line in part] == lines
+    assert sum(part.lines for _, part in read_parts) == tap.lines == len(lines)
+    own = [(part.crc32c, part.size) for _, part in read_parts]
+    assert sum(size for _, size in own) == stored
+    assert crc32c_of_parts(own) == tap.crc32c
 
 
 def test_the_last_part_of_a_frame_that_is_cut_off_is_an_error(tmp_path):
@@ -115,35 +103,42 @@ def test_a_byte_order_mark_is_only_at_the_start_of_a_file(tmp_path):
     assert read(second)[0] == [(b"\xef\xbb\xbfcd", 0)]
 
 
-def dump_of(comment):
-    """Comments with replies, duplicates, and lines that are malformed in several ways."""
+@pytest.mark.parametrize(
+    ("name", "workers"), [("RC", 1), pytest.param("RC.zst", 2, marks=pytest.mark.slow)]
+)
+def test_a_job_on_parts_writes_what_it_writes_on_whole_files(
+    tmp_path, comment, monkeypatch, name, workers
+):
+    random = np.random.default_rng(0)
     lines = []
-    for number in range(300):
+    for number in range(3000):
         parent = f"t1_{number - 1}" if number % 3 else "t3_p"
-        lines.append(
-            orjson.dumps(
-                comment(str(number), parent, body=f"whatever happens, it stays here äöü, {number}")
-            )
-        )
-        if number % 40 == 0:
+        said = f"whatever happens, it stays here äöü {random.bytes(50).hex().translate(LETTERS)}"
+        lines.append(orjson.dumps(comment(str(number), parent, body=said)))
+        if number % 400 == 0:
             lines += [b"no json", b"", orjson.dumps(comment(str(number), body="again"))]
-    return b"\n".join(lines) + b"\n"
-
-
-def test_a_job_on_parts_writes_what_it_writes_on_whole_files(tmp_path, comment, monkeypatch):
-    text = dump_of(comment)
-    path = tmp_path / "RC"
-    path.write_bytes(text)
-    output = tmp_path / "pairs"
-    make_pairs(RedditOptions(input=(str(path),), output=str(output)))
+    content = b"\n".join(lines)
+    (tmp_path / name).write_bytes(zstd.compress(content) if workers > 1 else content)
+    output, seen = tmp_path / "pairs", []
+    options = RedditOptions(input=(str(tmp_path / name),), output=str(output), overwrite=True)
+    make_pairs(options)
     expected = {file.name: file.read_bytes() for file in output.iterdir()}
-    monkeypatch.setattr(shares, "PLAIN_BYTES", 5000)
-    make_pairs(RedditOptions(input=(str(path),), output=str(output), overwrite=True))
+    monkeypatch.setattr(shares, "PLAIN_BYTES", 50_000)
+    monkeypatch.setattr(shares, "LEAST_BYTES", 1000)
+
+    def share_out(*given, **named):
+        seen.append(shares.share_out(*given, **named))
+        return seen[-1]
+
+    monkeypatch.setattr("data_pipeline.job.run.share_out", share_out)
+    arguments = [f"--direct_num_workers={workers}", "--direct_running_mode=multi_processing"]
+    make_pairs(options, beam_arguments=arguments)
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
+    assert [len(share) for share in seen[0]] == ([1, 1] if workers > 1 else [1] * len(seen[0]))
+    assert len(seen[0]) > 1
     stored = (output / "dead_letters-00000-of-00001.jsonl").read_text().splitlines()
     where = [json.loads(letter)["line"] for letter in stored]
-    assert len(where) == 16
-    assert [text.split(b"\n")[line - 1] for line in where] == [b"no json", b""] * 8
+    assert [lines[line - 1] for line in where] == [b"no json", b""] * 8
 
 
 def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not():

@@ -4,17 +4,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.storage import shares as sharing
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.shares import SKIPPING, share_out, window_bytes
+from data_pipeline.storage.shares import SKIPPING, share_out
 
 MB = 1_000_000
-LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 @pytest.fixture
@@ -114,47 +111,8 @@ def test_nothing_is_left_and_nothing_is_twice(file, seed):
     assert max(map(work, shares)) <= max(loads)
 
 
-@pytest.mark.parametrize("size", [100, 70_000])
-def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
-    path = tmp_path / "RC.zst"
-    content = np.random.default_rng(0).bytes(size)
-    path.write_bytes(zstd.compress(content))
-    assert window_bytes(str(path)) == size
-
-
 @pytest.mark.parametrize("bits", [0x00, 0x20])
 def test_a_damaged_file_is_left_to_whoever_reads_it(file, bits):
     damaged = file("RC.zst", 20 * MB)
     Path(damaged.path).write_bytes(bytes([0, 0, 0, 0, bits]) + bytes(20))
     assert whole_again(dealt([damaged], 2), damaged)
-
-
-@pytest.mark.slow
-def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, comment, monkeypatch):
-    random = np.random.default_rng(0)
-    lines = []
-    for number in range(3000):
-        said = f"whatever happens, it stays here äöü {random.bytes(50).hex().translate(LETTERS)}"
-        parent = f"t1_{number - 1}" if number % 3 else "t3_p"
-        lines.append(orjson.dumps(comment(str(number), parent, body=said)))
-        lines += [b"no json"] * (number % 500 == 0)
-    path, output = tmp_path / "RC.zst", tmp_path / "pairs"
-    path.write_bytes(zstd.compress(b"\n".join(lines)))
-    make_pairs(RedditOptions(input=(str(path),), output=str(output)))
-    expected = {file.name: file.read_bytes() for file in output.iterdir()}
-    monkeypatch.setattr(sharing, "LEAST_BYTES", 1000)
-    dealt_out = []
-
-    def share_out(*arguments, **options):
-        dealt_out.append(sharing.share_out(*arguments, **options))
-        return dealt_out[-1]
-
-    monkeypatch.setattr("data_pipeline.job.run.share_out", share_out)
-    arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
-    make_pairs(
-        RedditOptions(input=(str(path),), output=str(output), overwrite=True),
-        beam_arguments=arguments,
-    )
-    assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
-    (shares,) = dealt_out
-    assert [len(share) for share in shares] == [1, 1]

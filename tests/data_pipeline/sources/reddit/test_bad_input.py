@@ -46,7 +46,7 @@ def test_every_kind_of_bad_line_is_a_dead_letter_and_the_rest_are_pairs(job, com
         whole.replace(b"someone", b"some\x00one"),
         whole.replace(b"someone", rb"some\ud800one"),
         *(b"[" + whole + b"]", b'{"data": ' + whole + b"}", b"[" * 5000),
-        *(b'"' + b"x" * 100 + b'"', b"null", b"17", b"NaN"),
+        *(b'"' + b"x" * 100 + b'"', b"null", b"17", b"NaN", b"[1]"),
         *({key: parent[key] for key in parent if key != name} for name in REQUIRED),
         *(comment("c4") | {name: None} for name in REQUIRED),
         *(comment("c4") | {name: value} for name in parent for value in (7, ["a"], {"a": 1})),
@@ -83,9 +83,10 @@ def test_whatever_the_other_fields_and_ids_are_every_reply_is_a_pair(job, commen
         comment("p4", "t1_", link_id="", subreddit=""),
         comment("p5", "p2"),
     ]
-    expected |= {("p1", "p2"), ("p2", "p3"), ("b", "a"), ("a", "b"), ("", "p4")}
+    expected |= {("p1", "p2"), ("p2", "p3"), ("b", "a"), ("a", "b"), ("", "p4"), ("c1", "n")}
     raw = [json.dumps(line, ensure_ascii=False).encode() + b"\r" for line in lines]
     raw[0] = b"\xef\xbb\xbf" + raw[0]  # as Windows writes it
+    raw.append(orjson.dumps(comment("n", "t1_c1"))[:-1] + b', "x": [NaN], "score": -Infinity}')
     deep = orjson.dumps(comment("d", "t1_c1"))[:-1] + b', "created_utc": %b%b}'
     raw += [deep % (b"[" * depth, b"]" * depth) for depth in (100, 1000)]
     statistics, pairs, _ = job(raw, "--context_turns", 1)
@@ -93,26 +94,6 @@ def test_whatever_the_other_fields_and_ids_are_every_reply_is_a_pair(job, commen
     assert pairs.keys() == expected | {("c1", "d")}
     for number, end in enumerate(ENDS):
         assert pairs["c1", f"r{number}"]["response"] == f"one{end}two"
-
-
-def test_times_and_scores_as_the_years_wrote_them(job, comment, tmp_path):
-    times = [1_422_835_200, 1_422_835_200.0, "1422835200", "1422835200.5"]
-    lines = [comment("c1", score=5)]
-    lines += [comment(f"r{n}", "t1_c1", created_utc=t, score="5") for n, t in enumerate(times)]
-    statistics, _, _ = job(lines, "--min_score", 5)
-    assert statistics["pairs"] == 4
-    card = json.loads((tmp_path / "out" / "data_card.json").read_text())
-    assert card["months"] == [["2015-02", 4]]
-
-
-def test_files_of_nothing_and_of_line_ends_only(run, tmp_path, statistics_of):
-    (tmp_path / "RC_1").write_bytes(b"")
-    (tmp_path / "RC_2").write_bytes(b"\n\n\n")
-    some = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
-    run(*some, "--allow_empty", "--max_malformed", 1)
-    statistics = statistics_of(tmp_path / "out")
-    assert (statistics["lines"], statistics["malformed"]) == (3, 3)
-    assert (tmp_path / "out" / "COMPLETED").exists()
 
 
 def test_unreadable_files_are_one_error_naming_all_and_what_is_published_stays(

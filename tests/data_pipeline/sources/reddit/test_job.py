@@ -50,7 +50,7 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
         "test_pairs_in_train": 0,
     }
     assert sorted(pairs_in(output, "train") + pairs_in(output, "test")) == [
-        ("an answer > to it", "a reply of the next month", "c2", "d1", "t3_p", "other"),
+        ("an answer > to it", "a reply", "c2", "d1", "t3_p", "other"),
         ("what are the words of c1", "an answer > to it", "c1", "c2", "t3_p", "sub"),
     ]
     letters = [
@@ -62,6 +62,8 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
         (f"{tmp_path}/RC_1.zst", 4),
         (f"{tmp_path}/RC_2.bz2", 7),
     ]
+    card = json.loads((output / "data_card.json").read_text())
+    assert card["months"] == [["2015-02", 1], ["unknown", 1]]
     assert letters[0]["raw"] == '{"id": "broken'
     assert "parent_id" in letters[1]["reason"]
     assert not (output / "_incomplete").exists()

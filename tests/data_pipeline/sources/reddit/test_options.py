@@ -20,7 +20,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
         *[["--exclude_texts", "nowhere.txt"], ["--bots", "nowhere.txt"]],
         *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],
-        *[["--output", "nosuch://bucket/out"], ["--output", ""]],
+        *[["--output", path] for path in ("nosuch://bucket/out", "", "hdfs://host/out", "out/a*")],
         *[["--test_fractoin", "0.2"], ["--runner", "NoSuch"]],
     ],
     ids=" ".join,
@@ -87,15 +87,3 @@ def test_rules_are_counted_in_their_order_each_comment_once(
         "subreddits": 1,
     }
     assert (statistics["kept"], statistics["pairs"]) == (2, 1)
-
-
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({}, ["deleted", "length", "alphabetic", "prefix", "bot"]),
-        ({"rules": "none"}, ["deleted"]),
-        ({"rules": "none", "max_characters": 13}, ["deleted", "length"]),
-    ],
-)
-def test_the_papers_rules_are_options(options, names):
-    assert RedditOptions(**FILES, **options).source([]).rule_names == names

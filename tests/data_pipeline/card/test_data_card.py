@@ -142,13 +142,6 @@ def test_what_strangers_wrote_is_escaped_everywhere():
     assert page.count(ESCAPED) == 2 + 2 + 1 + 1 + 1 + 4
 
 
-def test_more_subreddits_than_are_listed_are_told_of():
-    subreddits = [[f"sub_{i:02}", 100 - i] for i in range(30)]
-    page = data_card.render({**SMALL, "subreddits": subreddits, "n_subreddits": 4321})
-    assert "4,321" in page
-    assert "sub_29" in page
-
-
 def test_a_job_that_found_nothing_has_a_card():
     card = nothing_in(SMALL)
     assert "length 0 0.0%" in " ".join(rows(data_card.render(card)))

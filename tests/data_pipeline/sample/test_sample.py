@@ -127,13 +127,6 @@ def test_what_is_refused(tmp_path, monkeypatch, output, comments):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_failure_leaves_no_dump(world, tmp_path, monkeypatch):
-    monkeypatch.setattr(dump, "malformed", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        dump.write(world, tmp_path, comments=COMMENTS, seed=3)
-    assert not list(tmp_path.iterdir())
-
-
 def test_held_out_sentences_are_not_in_the_dump(months, world):
     held_out = joined(world, *LABELLED_PARTS)
     assert not [core for core in joined(world, DUMP) if cores_in(core, held_out)]

@@ -121,11 +121,6 @@ def test_context_stands_in_the_order_in_which_it_was_said(page):
     assert "<bdi>r/pics</bdi>" in page
 
 
-def test_half_of_the_texts_are_shorter():
-    assert data_card.half_below([[0, 1], [10, 1], [70, 2]]) == 20
-    assert data_card.half_below([[70, 3], [0, 1], [10, 1]]) == 80
-
-
 def test_what_strangers_wrote_is_escaped_everywhere():
     card = copy.deepcopy(SMALL)
     card["options"] = {NASTY: NASTY}

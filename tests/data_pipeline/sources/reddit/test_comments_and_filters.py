@@ -70,6 +70,7 @@ def test_reads_the_fields_and_cleans_the_body():
         ("hello there", "AutoModeratorBOT", "bot"),
         ("hello there", "Abbott", "bot"),
         ("hello there", "a", None),
+        ("hello there", None, None),
         # The first rule that holds, in the stated order:
         ("[deleted]", "robot", "deleted"),
         ("1" * 350, "robot", "length"),

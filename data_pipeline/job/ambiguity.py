@@ -129,7 +129,9 @@ def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | No
             )
         hints.append(f"--ids_within: left out as missing in their thread: {first[ELSEWHERE]}")
     if counts[TIES]:
-        hints.append(f"--order_field: equal values, in the order of the file: {first[TIES]}")
+        hints.append(
+            f"--order_field, --time_field: equal values, in the order of the file: {first[TIES]}"
+        )
     if counts[SPREAD] and ids_within is None:
         hints.append(
             f"--ids_within: {counts[SPREAD]:,} threads have turns in several files and are each "

@@ -13,7 +13,9 @@ _REPLY = "Reply"
 
 EXPORT = Export(
     files=("*.json",),
-    records=partial(json_items, path="messages", about={"channel": "channel.name"}),
+    records=partial(
+        json_items, path="messages", about={"channel": "channel.name", "channel_id": "channel.id"}
+    ),
     fields={
         "id": "id",
         "parent": "answered",
@@ -22,6 +24,7 @@ EXPORT = Export(
         "time": "timestamp",
         "text": "content",
     },
+    channel="channel_id",
     skips={
         "by_bot": lambda message: message["author"]["isBot"],
         # Pins, calls, people who join: all that Discord itself says.

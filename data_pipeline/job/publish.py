@@ -19,7 +19,6 @@ from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
-from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.newest import THREADS, UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
 from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
@@ -91,17 +90,15 @@ def publish(
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
-    counts, flow = Counter(report.tally.get(COUNTS, {})), plan.source.flow
+    counts = Counter(report.tally.get(COUNTS, {}))
     statistics = {
-        **{name: counts[name] for name in ("lines", "malformed", "duplicates")},
-        **({MERGED: counts[MERGED]} if flow and flow.merges_author_runs else {}),
-        "comments": counts["comments"],
+        **{name: counts[name] for name in ("lines", "malformed", "duplicates", "comments")},
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
     optional = {
         "own_replies": plan.options.has_authors,
-        TIES: plan.source.layout in (Layout.TURNS, Layout.CHANNELS),
+        TIES: plan.source.layout is Layout.TURNS,
         **dict.fromkeys((THREADS, UNKNOWN), plan.options.split_by == NEWEST),
         "excluded": plan.excluded is not None,
         "copies_dropped": plan.options.max_copies_of_pair is not None,
@@ -147,7 +144,7 @@ def _accept(
             f"leave none of {pairs:,} pairs to train on; accepted: other values of these, or "
             "--allow_empty"
         )
-    if TIES in counts and counts["malformed"]:
+    if plan.source.layout is Layout.TURNS and counts["malformed"]:
         hints.append(
             f"{counts['malformed']:,} malformed turns are left out; the turn after one replies to "
             "the turn before it"

@@ -8,7 +8,6 @@ The name tells the format; `.tfrecord` and `.jsonl` may be compressed. Needs no 
 
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from pathlib import PurePath
 from typing import Any
 
@@ -102,8 +101,7 @@ def _texts(pair: Pair) -> tuple[str | bytes, str | bytes]:
 
 
 def _read_tfrecord(file: InputFile, tap: Tap) -> Iterator[Pair]:
-    with closing(read_chunks(file, tap)) as chunks:
-        yield from map(decode_example, read_frames(chunks))
+    return map(decode_example, read_frames(read_chunks(file, tap)))
 
 
 def _read_json_lines(file: InputFile, tap: Tap) -> Iterator[Pair]:

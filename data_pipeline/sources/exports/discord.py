@@ -13,9 +13,7 @@ _REPLY = "Reply"
 
 EXPORT = Export(
     files=("*.json",),
-    records=partial(
-        json_items, path="messages", about={"channel": "channel.name", "channel_id": "channel.id"}
-    ),
+    records=partial(json_items, path="messages", about={"channel": "channel.name"}),
     fields={
         "id": "id",
         "parent": "answered",
@@ -24,7 +22,6 @@ EXPORT = Export(
         "time": "timestamp",
         "text": "content",
     },
-    channel="channel_id",
     skips={
         "by_bot": lambda message: message["author"]["isBot"],
         # Pins, calls, people who join: all that Discord itself says.

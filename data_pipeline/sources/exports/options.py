@@ -8,19 +8,19 @@ from common.command_line import option
 from common.errors import InputError
 from data_pipeline.pairs.options import HALVES
 from data_pipeline.sources.markup import MARKUPS
-from data_pipeline.sources.tables.options import FlowOptions
+from data_pipeline.sources.tables.options import MessageOptions
 
 if TYPE_CHECKING:
     from data_pipeline.sources.exports.export import Export
     from data_pipeline.sources.tables.source import TableSource
     from data_pipeline.storage.inputs import InputFile
 
-FORMATS = ("discord",)
+FORMATS = ("discord", "mbox", "stackexchange")
 """The modules in this folder that declare a format."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions(FlowOptions):
+class ImportOptions(MessageOptions):
     """Which export is read, and how its pairs are stored."""
 
     export: str = option(
@@ -66,7 +66,6 @@ class ImportOptions(FlowOptions):
             **self.message_rules().describe(),
             "text_markup": self.text_markup or self._declared.markup,
             "strip_repeated": self.strip_repeated,
-            "flow": self.flow and self.flow._asdict(),
         }
 
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
@@ -82,13 +81,7 @@ class ImportOptions(FlowOptions):
         from data_pipeline.sources.tables.source import TableSource
         from data_pipeline.storage.inputs import UnreadableFileError
 
-        export, flow = self._declared, self.flow
-        layout, fields = export.layout, {**export.fields, SKIPPED: SKIPPED}
-        if flow is not None:
-            if not export.channel:
-                raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
-            layout, flow = Layout.CHANNELS, flow._replace(is_apart=export.replies_are_apart)
-            fields |= {"thread": export.channel, "order": export.fields["time"]}
+        export = self._declared
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
             raise InputError(
                 f"--pairs_of: {HALVES!r}: the halves of a message belong in the split of its "
@@ -99,13 +92,12 @@ class ImportOptions(FlowOptions):
         except UnreadableFileError as error:
             raise InputError(f"--input: {error}") from error
         source = TableSource(
-            layout,
-            fields,
+            export.layout,
+            {**export.fields, SKIPPED: SKIPPED},
             self.message_rules(),
             Dialect(),
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
-            flow=flow,
             export=reader,
         )
         return self.measured(source, files)

@@ -4,12 +4,11 @@ A model learns these instead of what was said. They are measured in the first me
 files. Only texts of two lines or more count: a text of one line is no greeting of itself.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from data_pipeline.sources import entities
+from data_pipeline.sources.markup import has_html
 
 _LINES = 10
 """The commonest openings, and endings, that count."""
@@ -17,7 +16,6 @@ _LEAST, _LEAST_SHARE = 5, 0.01
 """Texts, and their share, that a repeated line begins or ends at least."""
 _ROUNDS = 5
 """Lines of the longest signature that is found."""
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 class Repeated(NamedTuple):
@@ -44,7 +42,7 @@ def measure(texts: Sequence[str]) -> Repeated:
         found |= dict.fromkeys(lines)
         left = [without_lines(text, lines) for text in left]
     repeated = sum(before != after for before, after in zip(texts, left, strict=True))
-    markup = sum(bool(_TAG.search(text) or entities.ENTITY.search(text)) for text in texts)
+    markup = sum(map(has_html, texts))
     return Repeated(len(texts), repeated, tuple(found), markup)
 
 

@@ -1,0 +1,67 @@
+"""Posts.xml of the Stack Exchange data dump: answers reply to their question.
+
+https://meta.stackexchange.com/questions/2677 describes its fields; each row is a line. The text of
+a question is its title, and its body below: what a model cuts is the end of a long body.
+"""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+from xml.etree import ElementTree
+
+from data_pipeline.sources.exports.export import Export, People, Record
+from data_pipeline.sources.exports.files import Found
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.lines import read_line_batches
+
+_QUESTION, _ANSWER = "1", "2"
+_BEGIN, _END = b"<posts>", b"</posts>"
+
+
+def _posts(file: InputFile, tap: Tap) -> Iterator[Found]:
+    """The rows of a file; an accepted answer has the attribute `accepted`."""
+    begin, last = b"", b""
+    accepted: set[str | None] = set()  # those to come: a question is before its answers
+    for batch in read_line_batches(file, tap):
+        for index, line in enumerate(map(bytes.strip, batch.lines)):
+            if not line or line.startswith(b"<?xml"):
+                continue
+            last, begin = line, begin or line
+            if begin != _BEGIN:
+                raise UnreadableFileError(
+                    f"{file.path}: begins with {begin[:60]!r}; accepted: Posts.xml of a data dump, "
+                    "unpacked, which begins with <posts>"
+                )
+            if line in (_BEGIN, _END):
+                continue
+            try:
+                post: dict[str, Any] = dict(ElementTree.fromstring(line).attrib)
+            except ElementTree.ParseError as error:
+                yield batch.malformed(index, line, f"{error}; accepted: a row a line")
+                continue
+            accepted.add(post.get("AcceptedAnswerId"))
+            if (own_id := post.get("Id")) in accepted:
+                accepted.remove(own_id)
+                post["accepted"] = True
+            yield batch.first_line + index, post
+    if last != _END:
+        raise UnreadableFileError(f"{file.path}: truncated: it ends before </posts>")
+
+
+def _messages(post: Record, people: People) -> Iterable[Record]:
+    title, body = post.get("Title"), post["Body"]
+    author = post.get("OwnerUserId") or post.get("OwnerDisplayName")
+    text = f"<p>{escape(title)}</p>{body}" if title else body
+    yield post | {"text": text, "author": author}
+
+
+EXPORT = Export(
+    files=("*Posts.xml", "*Posts.xml.*"),
+    records=_posts,
+    messages=_messages,
+    fields={"id": "Id", "parent": "ParentId", "time": "CreationDate"}
+    | {name: name for name in ("author", "text")},
+    skips={"other_post": lambda post: post["PostTypeId"] not in (_QUESTION, _ANSWER)},
+    markup="html",
+)

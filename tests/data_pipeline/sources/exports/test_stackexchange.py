@@ -1,0 +1,36 @@
+"""Posts.xml, written by hand as https://meta.stackexchange.com/questions/2677 describes it."""
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent / "stackexchange"
+QUESTION = "Why are my List<Leaf> & tomatoes yellow?\nThey were green in May.\nif leaf < 3:"
+
+
+def answers(pairs):
+    assert {pair["input"] for pair in pairs} == {QUESTION}
+    return [pair["response"] for pair in pairs]
+
+
+def test_answers_reply_to_their_question(make):
+    statistics, pairs = make("import", "stackexchange", "--input", HERE)
+    assert answers(pairs) == ["It is the sun.", "Too much water."]
+    assert statistics["dropped"] == {"other_post": 1, "empty": 0}
+    assert statistics["malformed"] == 2  # without an Id; not XML
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("</posts>", ""), "truncated"),
+        (("posts>", "users>"), "<users>"),
+        (('<?xml version="1.0" encoding="utf-8"?>', "7z\N{DEGREE SIGN}"), "7z"),
+    ],
+)
+def test_a_file_of_another_form_is_named(refused, tmp_path, change, reason):
+    path = tmp_path / "Posts.xml"
+    path.write_text((HERE / "Posts.xml").read_text().replace(*change))
+    message = refused("import", "stackexchange", "--input", path)
+    assert str(path) in message
+    assert reason in message

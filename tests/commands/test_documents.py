@@ -183,6 +183,9 @@ def workplace(ready, tmp_path_factory):
     write(here / "queries.tsv", "q1\twhat do we like\nq2\tnumber 7\n")
     write(here / "documents.jsonl", lines({"id": f"d{i}", "text": text} for i, _, text in talk))
     write(here / "qrels.txt", "q1 0 d1 1\nq2 0 d7 1\n")
+    exports = REPOSITORY / "tests" / "data_pipeline" / "sources" / "exports"
+    shutil.copytree(exports / "mbox", here / "archive")
+    shutil.copytree(exports / "stackexchange", here / "stackexchange")
     for name in ("replies.txt", "questions/a.txt"):
         write(here / name, "".join(f"{text}\n" for *_, text in talk))
     return here

@@ -6,18 +6,13 @@ reply that repeats its input would teach a model to look for copies.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cache
 from typing import Any
 
 from data_pipeline.sources import entities
 
-_BLOCKS = {
-    *("address", "article", "blockquote", "br", "dd", "div", "dt", "footer", "form", "h1", "h2"),
-    *("h3", "h4", "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "tr"),
-    "ul",
-}
-_CELLS = {"td", "th"}
+_CELLS, _INLINE = {"td", "th"}, {"del", "ins"}
 _UNSEEN = {"blockquote", "head", "script", "style", "template", "title"}
 _AMPERSAND = re.compile(rf"&(?!{entities.ENTITY.pattern[1:]})")
 _MARKDOWN = re.compile(r"(?m)[*_~`\[\]\\&<>#|]|^(?: {4}|\t|\s*(?:[-+=]|\d+[.)]))")
@@ -40,20 +35,18 @@ def plain_text(text: str, markup: str) -> str:
 class _SeenText:
     """Collects the text of a page, as lxml's parser calls it; `close` starts the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, blocks: Set[str]) -> None:
+        self._blocks = blocks
         self._pieces, self._unseen, self._kept_lines = list[str](), 0, 0
 
-    def start(self, tag: str, attributes: object) -> None:
-        self._pass(tag, 1)
-
-    def end(self, tag: str) -> None:
-        self._pass(tag, -1)
-
-    def _pass(self, tag: str, step: int) -> None:
+    def start(self, tag: str, attributes: object, *, step: int = 1) -> None:
         self._unseen += step * (tag in _UNSEEN)
         self._kept_lines += step * (tag == "pre")
-        if tag in _BLOCKS or tag in _CELLS:
+        if tag in self._blocks:
             self._pieces.append(" " if tag in _CELLS else "\n")
+
+    def end(self, tag: str) -> None:
+        self.start(tag, None, step=-1)
 
     def data(self, text: str) -> None:
         if not self._unseen:
@@ -72,10 +65,10 @@ class _SeenText:
 @cache
 def _html_parser() -> tuple[Any, re.Pattern[str]]:
     from lxml import etree
-    from lxml.html.defs import tags
+    from lxml.html.defs import block_tags, tags
 
-    names = "|".join(sorted(tags))
-    return etree.HTMLParser(target=_SeenText()), re.compile(rf"(?i)</?(?:{names})(?:[\s/][^<>]*)?>")
+    parser = etree.HTMLParser(target=_SeenText({*block_tags, "br"} - _INLINE))
+    return parser, re.compile(rf"(?i)</?(?:{'|'.join(sorted(tags))})(?:[\s/][^<>]*)?>")
 
 
 def has_html(text: str) -> bool:

@@ -101,22 +101,17 @@ def _messages(record: Record, people: People) -> Iterable[Record]:
         _ID.findall(str(mail[name] or "")) for name in ("Message-ID", "In-Reply-To", "References")
     )
     parents = replied if len(replied) == 1 else references or replied
-    sender = str(mail["From"] or "")
-    address = _ADDRESS.search(sender)
+    sender, date = str(mail["From"] or ""), parsedate_tz(str(mail["Date"]))
+    # `Precedence: bulk` is no sign, since many lists write it.
+    is_automatic = not str(mail["Auto-Submitted"] or "no").strip().lower().startswith("no")
     yield {
         "id": own_id[0] if own_id else str(mail["Message-ID"] or ""),
         "parent": parents[-1] if parents else None,
-        "author": (address[0] if address else sender).lower(),
-        "time": mktime_tz(date) if (date := parsedate_tz(str(mail["Date"]))) else None,
+        "author": (_ADDRESS.findall(sender) or [sender])[0].lower(),
+        "time": mktime_tz(date) if date else None,
         "text": _text(mail),
-        "automatic": _is_automatic(mail),
+        "automatic": is_automatic or mail.get_content_type() == "multipart/report",
     }
-
-
-def _is_automatic(mail: Message) -> bool:
-    """Whether nobody wrote it (RFC 3834); `Precedence: bulk` is no sign, many lists write it."""
-    given = str(mail["Auto-Submitted"] or "no").strip().lower()
-    return not given.startswith("no") or mail.get_content_type() == "multipart/report"
 
 
 def _text(mail: Message) -> str:

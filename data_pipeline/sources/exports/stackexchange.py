@@ -61,7 +61,7 @@ EXPORT = Export(
     records=_posts,
     messages=_messages,
     fields={"id": "Id", "parent": "ParentId", "time": "CreationDate"}
-    | {name: name for name in ("author", "text")},
+    | {"author": "author", "text": "text"},
     skips={"other_post": lambda post: post["PostTypeId"] not in (_QUESTION, _ANSWER)},
     markup="html",
 )

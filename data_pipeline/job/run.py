@@ -37,7 +37,7 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
       ClaimedError: if another job works in the output folder.
     """
     beam_options = pipeline_options(beam_arguments)
-    files = find_inputs(options.input, within=options.file_names)
+    files = find_inputs(options.inputs)
     plan = plan_of(options, files)
 
     def work(output: OutputFolder) -> dict[str, Any]:

@@ -126,9 +126,9 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
         return True
 
     @property
-    def file_names(self) -> Sequence[str]:
-        """Patterns of the files that a folder stands for; empty where an input is no folder."""
-        return ()
+    def inputs(self) -> Sequence[str]:
+        """File names and patterns."""
+        return self.input
 
     def source(self, files: Any) -> Any:
         """Makes the `Source` of the input files; each command's options do."""

@@ -96,13 +96,10 @@ class InputFile(NamedTuple):
         return described["modified"] == self.modified or described["crc32c"] == file_crc32c(path)
 
 
-def find_inputs(
-    values: Sequence[str], *, option: str = "--input", within: Sequence[str] = ()
-) -> list[InputFile]:
+def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
     """All files that the values of an option name, each once, sorted by path within a pattern.
 
-    A value is a file name or pattern, or several, separated by commas; or a folder, where the files
-    in it that count match one of the patterns `within`.
+    A value is a file name or pattern, or several, separated by commas.
 
     Raises:
       InputError: if a pattern matches nothing, something else than files or a part of what a job
@@ -111,9 +108,7 @@ def find_inputs(
     found: dict[str, InputFile] = {}
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
         with reading(f"{option}: {pattern!r}"):
-            files = sorted(files_of(pattern, within), key=lambda file: file.path)
-        if not files and within and Path(pattern).is_dir():
-            raise InputError(f"{option}: {pattern!r}: {no_such_file(within)}")
+            files = sorted(files_of(pattern), key=lambda file: file.path)
         if not files:
             raise InputError(
                 f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
@@ -147,20 +142,8 @@ def _patterns(value: str) -> list[str]:
     return list(filter(None, map(str.strip, value.split(","))))
 
 
-def is_one_of(path: str, names: Sequence[str]) -> bool:
-    """Whether the end of a path matches one of some patterns, such as `*.json`."""
-    return any(map(PurePath(path).match, names))
-
-
-def no_such_file(names: Sequence[str]) -> str:
-    """That none of the files there matches one of some patterns."""
-    return f"no file in it has the name {' or '.join(names)}"
-
-
-def files_of(pattern: str, within: Sequence[str] = ()) -> list[FileMetadata]:
+def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names; a file of exactly this name comes before a pattern.
-
-    With `within`, a folder of this name stands for the files in it that match one of its patterns.
 
     Raises:
       ValueError: if no filesystem has such paths.
@@ -179,9 +162,6 @@ def files_of(pattern: str, within: Sequence[str] = ()) -> list[FileMetadata]:
     # `Path.exists` raises for a list of names that is longer than a name may be.
     is_name = os.path.exists(pattern)  # noqa: PTH110
     paths = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
-    if within and Path(pattern).is_dir():
-        found = map(str, Path(pattern).rglob("*"))
-        paths = [path for path in found if is_one_of(path, within) and Path(path).is_file()]
     about = [(path, Path(path).stat()) for path in paths]
     is_pattern = paths != [pattern]
     if is_pattern:

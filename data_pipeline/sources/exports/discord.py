@@ -1,7 +1,7 @@
 """Discord: the JSON of DiscordChatExporter, a file for each channel or thread.
 
-Its form: https://github.com/Tyrrrz/DiscordChatExporter, Core/Exporting/JsonMessageWriter.cs. It
-writes mentions as `@name` and leaves other Markdown in the texts.
+Its form: github.com/Tyrrrz/DiscordChatExporter, Core/Exporting/JsonMessageWriter.cs. It writes
+mentions as `@name` and leaves other Markdown in the texts.
 """
 
 from functools import partial
@@ -9,14 +9,12 @@ from functools import partial
 from data_pipeline.sources.exports.export import Export
 from data_pipeline.sources.exports.files import json_items
 
-_REPLY = "Reply"
-
 EXPORT = Export(
     files=("*.json",),
     records=partial(json_items, path="messages", about={"channel": "channel.name"}),
     fields={
         "id": "id",
-        "parent": "answered",
+        "parent": "parent",
         "author": "author.id",
         "group": "channel",
         "time": "timestamp",
@@ -25,16 +23,13 @@ EXPORT = Export(
     skips={
         "by_bot": lambda message: message["author"]["isBot"],
         # Pins, calls, people who join: all that Discord itself says.
-        "system": lambda message: message["type"] not in ("Default", _REPLY),
-        "forwarded": lambda message: (
-            message.get("forwardedMessage")
-            or (message.get("reference") or {}).get("type") == "Forward"
-        ),
+        "system": lambda message: message["type"] not in ("Default", "Reply"),
+        "forwarded": lambda message: (message.get("reference") or {}).get("type") == "Forward",
     },
     # Announcements that are posted in several channels have a reference, too.
     messages=lambda message, _: [
         message
-        | {"answered": message["reference"]["messageId"] if message["type"] == _REPLY else None}
+        | {"parent": message["reference"]["messageId"] if message["type"] == "Reply" else None}
     ],
     markup="markdown",
 )

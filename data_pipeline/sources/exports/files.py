@@ -8,14 +8,18 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
 import ijson
+import pyarrow as pa
+import pyarrow.parquet
 
+from common.errors import message_of
+from data_pipeline.sources.tables.reader import PARQUET, UNREADABLE, read_rows, suffix_of
+from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
 from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError, is_one_of
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine, read_chunks
 
 Found = tuple[int, Any] | MalformedLine
-"""A record, which should be an object, and its number in the file, from 1; or what could not be
-read."""
+"""A record, which should be an object, and its place in the file, from 1; or what is none."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -32,11 +36,18 @@ class InnerFile(InputFile):
             raise UnreadableFileError(f"{self.path}: cannot be read: {error}") from error
 
 
-def inner_files(file: InputFile, names: Sequence[str]) -> Iterator[InputFile]:
+def is_one_of(path: str, names: Sequence[str]) -> bool:
+    """Whether the end of a path matches one of some patterns, such as `*.json`."""
+    return any(map(PurePath(path).match, names))
+
+
+def inner_files(
+    file: InputFile, names: Sequence[str], *, is_needed: bool = False
+) -> Iterator[InputFile]:
     """Yields the files in a zip whose names match one of the patterns; any other file itself.
 
     Raises:
-      UnreadableFileError: if it is named as a zip and is none.
+      UnreadableFileError: if it is named as a zip and is none, or has no such file where needed.
     """
     if PurePath(file.path).suffix.lower() != ".zip":
         yield file
@@ -46,31 +57,40 @@ def inner_files(file: InputFile, names: Sequence[str]) -> Iterator[InputFile]:
             archive = zipfile.ZipFile(stream)
         except zipfile.BadZipFile as error:
             raise UnreadableFileError(f"{file.path}: cannot be read: {error}") from error
-        for info in sorted(archive.infolist(), key=lambda info: info.filename):
-            if is_one_of(info.filename, names) and not info.is_dir():
-                path = f"{file.path}/{info.filename}"
-                inner = InnerFile(path, info.file_size, location=info.filename)
-                inner.archive = archive
-                yield inner
+        found = [each for each in archive.infolist() if is_one_of(each.filename, names)]
+        if is_needed and not found:
+            raise UnreadableFileError(f"{file.path}: no file in it is named {' or '.join(names)}")
+        for info in sorted(found, key=lambda info: info.filename):
+            path = f"{file.path}/{info.filename}"
+            inner = InnerFile(path, info.file_size, location=info.filename)
+            inner.archive = archive
+            yield inner
+
+
+def read_through(file: InputFile, tap: Tap) -> None:
+    """Reads a file for its checksum."""
+    with closing(file.open()) as stream:
+        tap.on(stream)
+        while tap.read(1 << 20):
+            pass
 
 
 def json_items(
-    file: InputFile, tap: Tap, *, path: str, about: Mapping[str, str], inside: str = ""
-) -> Iterator[Found]:
+    file: InputFile, tap: Tap, path: str = "", about: Mapping[str, str] = {}, inside: str = ""
+) -> Iterator[tuple[int, Any]]:
     """Yields the objects of a list in a JSON document, one by one, in bounded memory.
 
     Args:
       file: the document.
       tap: what the file is read through.
-      path: where the list is, such as `messages`.
+      path: where the list is, such as `messages`; the document may be the list itself.
       about: field that each object gets -> where its value stands, before the list.
       inside: the path of objects that may each have such a list, with a dot behind it.
 
     Raises:
       UnreadableFileError: if the file is no JSON, is truncated, or has no such list.
     """
-    values: dict[str, Any] = {}
-    lists = 0
+    values, lists = dict[str, Any](), 0
     fields = {place: field for field, place in about.items()}
 
     def watched(events: Iterable[tuple[str, str, Any]]) -> Iterator[tuple[str, str, Any]]:
@@ -85,12 +105,44 @@ def json_items(
 
     chunks = read_chunks(file, tap)
     first = next(chunks, b"").removeprefix(_BYTE_ORDER_MARK)
-    events = ijson.parse(ijson.from_iter(chain([first], chunks)), use_float=True)
+    events = watched(ijson.parse(ijson.from_iter(chain([first], chunks)), use_float=True))
     try:
-        for number, record in enumerate(ijson.items(watched(events), f"{path}.item"), start=1):
+        for number, record in enumerate(ijson.items(events, f"{path}.item".lstrip(".")), start=1):
             yield number, record | values if isinstance(record, dict) else record
     except ijson.JSONError as error:
         reason = str(error).partition("\n")[0]  # the rest shows the place
         raise UnreadableFileError(f"{file.path}: not JSON: {reason}") from error
     if not lists:
-        raise UnreadableFileError(f"{file.path}: has no list {path!r}")
+        raise UnreadableFileError(f"{file.path}: has no list {path!r}".removesuffix(" ''"))
+
+
+def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:
+    """Yields the fields of these names that rows have: of JSON lines, a JSON list or Parquet.
+
+    Raises:
+      UnreadableFileError: if the file cannot be read.
+    """
+    if suffix_of(file.path) == PARQUET:
+        yield from _parquet_items(file, tap, names)
+        return
+    with closing(read_chunks(file, Tap())) as chunks:
+        if next(chunks, b"").lstrip()[:1] == b"[":
+            yield from json_items(file, tap)
+            return
+    for rows in read_rows(file, names, tap=tap):
+        for number, values in zip(rows.numbers, rows.values, strict=True):
+            row = zip(names, values, strict=True)
+            yield number, {name: value for name, value in row if value is not MISSING}
+        yield from rows.malformed
+
+
+def _parquet_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:
+    try:
+        with closing(file.open()) as stream:
+            table = pyarrow.parquet.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False)
+            there = [name for name in names if name in table.schema_arrow.names]
+            batches = table.iter_batches(ROWS_A_BATCH, columns=there, use_threads=False)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
+    except UNREADABLE as error:
+        raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
+    read_through(file, tap)

@@ -1,7 +1,9 @@
 """The options of `import`: a format, and what is done to its messages."""
 
+import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
     from data_pipeline.sources.tables.source import TableSource
     from data_pipeline.storage.inputs import InputFile
 
-FORMATS = ("discord", "mbox", "stackexchange")
+FORMATS = (
+    *("slack", "discord", "telegram", "mbox", "stackexchange", "hackernews", "zendesk"),
+    "dialogues",
+)
 """The modules in this folder that declare a format."""
 
 
@@ -45,9 +50,23 @@ class ImportOptions(MessageOptions):
         return export_of(self.export)
 
     @property
-    def file_names(self) -> Sequence[str]:
-        """Those of the export."""
-        return (*self._declared.files, *self._declared.people_files, "*.zip")
+    def inputs(self) -> Sequence[str]:
+        """The files, for a folder patterns of those in it that are of the format.
+
+        Raises:
+          InputError: if a folder has none.
+        """
+        return [each for value in self.input for each in self._in_folder(value)]
+
+    def _in_folder(self, value: str) -> Sequence[str]:
+        if not Path(value).is_dir():
+            return [value]
+        names = (*self._declared.files, *self._declared.people_files, "*.zip")
+        patterns = [f"{glob.escape(value)}/**/{name}" for name in names]
+        found = [each for each in patterns if glob.glob(each, recursive=True)]  # noqa: PTH207
+        if not found:
+            raise InputError(f"--input: {value!r}: no file in it is named {' or '.join(names)}")
+        return found
 
     @property
     def has_authors(self) -> bool:
@@ -75,7 +94,7 @@ class ImportOptions(MessageOptions):
           InputError: if a file is not of the format, or has no message.
         """
         from common.tables.delimited import Dialect
-        from data_pipeline.sources.exports.export import ExportReader
+        from data_pipeline.sources.exports.export import ExportReader, people_of
         from data_pipeline.sources.source import Layout
         from data_pipeline.sources.tables.rows import SKIPPED
         from data_pipeline.sources.tables.source import TableSource
@@ -88,7 +107,7 @@ class ImportOptions(MessageOptions):
                 f"thread, and messages of {self.export} have none without replies"
             )
         try:
-            reader = ExportReader.of(self.export, files)
+            people = people_of(self.export, files)
         except UnreadableFileError as error:
             raise InputError(f"--input: {error}") from error
         source = TableSource(
@@ -96,8 +115,10 @@ class ImportOptions(MessageOptions):
             {**export.fields, SKIPPED: SKIPPED},
             self.message_rules(),
             Dialect(),
+            same_names=True,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
-            export=reader,
+            skips=tuple(export.skips),
+            reader=ExportReader(self.export, people),
         )
         return self.measured(source, files)

@@ -32,7 +32,7 @@ DELIMITED = (".csv", ".tsv")
 PARQUET = ".parquet"
 _FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
-_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
+UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
 
@@ -174,7 +174,7 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
             tap.on(stream)
             while tap.read(_BUFFER_BYTES):
                 pass
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
 
 

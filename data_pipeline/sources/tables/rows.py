@@ -1,11 +1,10 @@
 """What the readers of all formats yield: rows with the wanted fields, and rows that failed."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from common.tables.delimited import position_of
-from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.inputs import UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
 
 ROWS_A_BATCH = 5_000
@@ -40,22 +39,6 @@ class Rows(NamedTuple):
     def total(self) -> int:
         """How many rows were read, malformed ones included."""
         return len(self.values) + len(self.malformed)
-
-
-class RowReader(Protocol):
-    """Reads files of another format than tables; it is sent to workers with its source."""
-
-    @property
-    def skips(self) -> Sequence[str]:
-        """The rules by which it drops messages; the field `SKIPPED` of each says which one did."""
-
-    def read(
-        self, file: InputFile, names: Sequence[str], tap: Tap
-    ) -> Iterator[tuple[InputFile, Rows]]:
-        """Yields the wanted fields of all messages, and the file that they are in.
-
-        It is the given file, or one inside that.
-        """
 
 
 def positions_of(

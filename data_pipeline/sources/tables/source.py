@@ -25,7 +25,7 @@ from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
-from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, RowReader, Rows
+from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -127,17 +127,17 @@ class TableSource(NamedTuple):
     strips_repeated: bool = False
     repeated: Repeated | None = None
     """What is repeated in the texts, as `measured` finds it."""
-    export: RowReader | None = None
-    """Reads files of another format, and drops messages; None for tables."""
+    skips: Sequence[str] = ()
+    """Rules by which a format drops messages; the field `SKIPPED` of each says which one did."""
+    reader: Callable[[InputFile, Sequence[str], Tap], Iterator[tuple[InputFile, Rows]]] | None = (
+        None
+    )
+    """Reads files of another format than tables: a file -> the files in it, or itself, and rows."""
 
     @property
     def rule_names(self) -> Sequence[str]:
-        """Those of the export, `empty`, and those that are on."""
-        return [*self._skips, EMPTY, *self.rules.names]
-
-    @property
-    def _skips(self) -> Sequence[str]:
-        return () if self.export is None else self.export.skips
+        """Those of the format, `empty`, and those that are on."""
+        return [*self.skips, EMPTY, *self.rules.names]
 
     @property
     def wording(self) -> Wording:
@@ -216,11 +216,11 @@ class TableSource(NamedTuple):
         return found
 
     def _flag(self, role: str) -> str:
-        return flag_of(role) if self.export is None else "--input"
+        return flag_of(role) if self.reader is None else "--input"
 
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message; the id of a row that is a pair is its number."""
-        is_by_line = self.export is None and suffix_of(file.path, self.form) in JSON_LINES
+        is_by_line = self.reader is None and suffix_of(file.path, self.form) in JSON_LINES
         return is_by_line and self.layout is not Layout.ROWS
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
@@ -230,12 +230,12 @@ class TableSource(NamedTuple):
           UnreadableFileError: if the file cannot be read.
         """
         names = list(self.names.values())
-        if self.export is not None:
-            for inner, rows in self.export.read(file, names, tap):
-                yield self._judged(inner, rows)
-            return
-        for rows in read_rows(file, names, tap=tap, form=self.form):
-            yield self._judged(file, rows)
+        if self.reader is not None:
+            found = self.reader(file, names, tap)
+        else:
+            found = ((file, rows) for rows in read_rows(file, names, tap=tap, form=self.form))
+        for inner, rows in found:
+            yield self._judged(inner, rows)
 
     def _judged(self, file: InputFile, rows: Rows) -> MessageBatch:
         """The messages of some rows; those with a value that cannot be read are malformed."""
@@ -326,6 +326,11 @@ class TableSource(NamedTuple):
                 before + (thread or own_id)
                 for thread, own_id in zip(threads, columns["id"], strict=True)
             ]
+        if self.skips:  # the messages before and behind follow each other
+            columns["thread"] = [
+                f"{thread} ({rule})" if rule else thread
+                for thread, rule in zip(columns["thread"], columns[SKIPPED], strict=True)
+            ]
         if "parent" in values and self.ids_within != ALL and (within or "thread" in values):
             for column in ("id", "parent"):
                 columns[column] = [
@@ -355,7 +360,7 @@ class TableSource(NamedTuple):
         return pa.RecordBatch.from_arrays([arrays[name] for name in schema.names], schema=schema)
 
     def _rule_of(self, texts: Any, authors: Any, skipped: Sequence[str | None] = ()) -> Any:
-        skips = [np.array([rule == each for each in skipped], bool) for rule in self._skips]
+        skips = [np.array([rule == each for each in skipped], bool) for rule in self.skips]
         is_empty = ~values_of(pc.match_substring_regex(texts, VISIBLE))
         holds = [*skips, is_empty, *masks(self.rules, texts, authors).values()]
         return dropped_by(holds, rows=len(texts))

@@ -1,31 +1,116 @@
 """From an export, written by hand in its documented form, to the exact pairs."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from data_pipeline.storage.filesystem import file_crc32c
 
 HERE = Path(__file__).parent
+TEA = "Does tea keep &lt; a year, @bobby? @here"
+ASKED = "Ask HN: Tea or coffee?\nAt work, that is."
+BOTH = "Tea / coffee:\nboth, see tea"
 
 
 def texts(pairs):
-    return [(pair["input"], pair["response"]) for pair in pairs]
+    return sorted((pair["input"], pair["response"]) for pair in pairs)
 
 
-def test_discord(make):
-    statistics, pairs = make("import", "discord", "--input", HERE / "discord")
-    assert texts(pairs) == [
-        ("Why are my tomatoes yellow?", "@Ann too much water, I think"),
+PAIRS = {
+    "slack": [
+        (TEA, "It does, see the box in #help"),
+        (TEA, "Two years, even"),
+        ("The same second as in the other channel", "And its answer"),
+    ],
+    "discord": [
         ("@Ann too much water, I think", "It was the water"),
-    ]
-    assert [pair["subreddit"] for pair in pairs] == ["help"] * 2
-    assert [pair["response_id"] for pair in pairs] == ["102", "105"]
-    assert len({pair["thread_id"] for pair in pairs}) == 1
-    assert statistics["dropped"] == {"by_bot": 1, "system": 1, "forwarded": 1, "empty": 0}
+        ("Why are my tomatoes yellow?", "@Ann too much water, I think"),
+    ],
+    "telegram": [
+        ("Another chat, the same id", "Its answer"),
+        ("Is green tea hot? https://tea.example", "Not for long"),
+        ("Not for long", "Answers the group"),
+    ],
+    "hackernews": [("A story without a text", "And its comment"), (ASKED, BOTH), (BOTH, "Fine")],
+    "zendesk": [
+        ("Please cancel", "Cancelled"),
+        ("Thanks!", "Any time"),
+        ("The water is cold", "Is the boiler on?"),
+        ("Where is my parcel?", "It comes today"),
+    ],
+    "dialogues": [
+        *[("Good day", "Bye")] * 2,
+        ("Hello!", "How are you?"),
+        ("Hi", "Good day"),
+        ("Hi", "Good day"),
+        ("Hi", "Hello!"),
+        ("What is tea?", "A drink"),
+        ("Write a line", "Here it is"),
+    ],
+}
+DROPPED = {
+    "slack": {"by_bot": 1, "system": 1},
+    "discord": {"by_bot": 1, "system": 1, "forwarded": 1},
+    "telegram": {"system": 2, "forwarded": 1, "by_bot": 0},
+    "hackernews": {"deleted": 1, "dead": 1, "not_written": 1},
+    "zendesk": {"not_public": 1},
+    "dialogues": {"not_said": 3},
+}
+THREADS = {"slack": 2, "discord": 1, "telegram": 2, "hackernews": 2, "zendesk": 4, "dialogues": 5}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_folder_gives_these_pairs_and_counts_the_rest(make, name):
+    """One record of each fixture is broken."""
+    statistics, pairs = make("import", name, "--input", HERE / name, "--allow_empty")
+    assert texts(pairs) == PAIRS[name]
+    assert statistics["dropped"] == DROPPED[name] | {"empty": 0}
     assert statistics["malformed"] == 1
+    assert len({pair["thread_id"] for pair in pairs}) == THREADS[name]
+
+
+@pytest.mark.parametrize("name", ["slack", "discord"])
+def test_a_zip_gives_the_pairs_of_its_files(make, tmp_path, name):
+    """Those of Slack have a folder at the top if they were packed again."""
+    path = Path(shutil.make_archive(str(tmp_path / name), "zip", HERE, name))
+    _, pairs = make("import", name, "--input", path)
+    assert texts(pairs) == PAIRS[name]
+    assert {pair["subreddit"] for pair in pairs} <= {"general", "help"}
+    (file,) = json.loads((tmp_path / "out" / "COMPLETED").read_text())["inputs"].values()
+    assert (file["bytes"], file["crc32c"]) == (path.stat().st_size, file_crc32c(str(path)))
+    (letter,) = (tmp_path / "out").glob("dead_letters-*")
+    assert json.loads(letter.read_text())["file"].startswith(f"{path}/{name}/")
+
+
+@pytest.mark.parametrize("name", ["hackernews", "dialogues"])
+@pytest.mark.parametrize("form", ["parquet", "list.json"])
+def test_rows_may_be_in_parquet_or_in_a_list(make, tmp_path, name, form):
+    (source,) = (HERE / name).iterdir()
+    rows = [json.loads(line) for line in source.read_text().splitlines()]
+    path = tmp_path / f"rows.{form}"
+    if form == "parquet":
+        # Columns have one type: here that of the first turns.
+        rows = [row for row in rows if row.keys() & {"conversations", "type"}]
+        names = {name for row in rows for name in row}
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        pa.parquet.write_table(pa.table(columns), path)
+    else:
+        path.write_text(json.dumps(rows, indent=1))
+    _, pairs = make("import", name, "--input", path, "--allow_empty")
+    only = name == "dialogues" and form == "parquet"
+    assert texts(pairs) == PAIRS[name][-1 if only else 0 :]
+
+
+def test_one_chat_of_telegram_is_a_file_too(make, tmp_path):
+    chat = json.loads((HERE / "telegram" / "result.json").read_text())["chats"]["list"][0]
+    (tmp_path / "result.json").write_text("\ufeff" + json.dumps(chat))
+    _, (pair,) = make("import", "telegram", "--input", tmp_path, "--allow_empty")
+    assert (pair["input_id"], pair["response_id"], pair["subreddit"]) == ("111:2", "111:3", "Tea")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +120,7 @@ def test_discord(make):
         (b'{"items": []}', "messages"),
         (b"[1, 2]", "messages"),
         (b"\x89PNG", "JSON"),
+        (b'{"messages": [{"text": "a"}, 3]}', "type"),
     ],
 )
 def test_a_file_of_another_form_is_named(refused, tmp_path, content, reason):
@@ -44,7 +130,7 @@ def test_a_file_of_another_form_is_named(refused, tmp_path, content, reason):
     assert reason in message
 
 
-@pytest.mark.parametrize("name", ["folder", "empty.zip", "none.zip"])
+@pytest.mark.parametrize("name", ["folder", "empty.zip", "none.zip", "users.json"])
 def test_a_folder_and_a_zip_must_have_files_of_the_format(refused, tmp_path, name):
     path = tmp_path / name
     if name == "folder":
@@ -53,24 +139,12 @@ def test_a_folder_and_a_zip_must_have_files_of_the_format(refused, tmp_path, nam
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("notes.txt", "none")
     else:
-        path.write_bytes(b"PK no")
-    assert str(path) in refused("import", "discord", "--input", path)
+        path.write_bytes(b"[3]")
+    assert str(path) in refused("import", "slack", "--input", path)
 
 
-def test_a_zip_gives_the_pairs_of_its_files(make, tmp_path):
-    path = tmp_path / "export.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(HERE / "discord" / "help.json", "Gardens/help.json")
-        archive.writestr("Gardens/readme.txt", "none")
-    _, pairs = make("import", "discord", "--input", path)
-    assert len(pairs) == 2
-    completed = json.loads((tmp_path / "out" / "COMPLETED").read_text())
-    (file,) = completed["inputs"].values()
-    assert (file["bytes"], file["crc32c"]) == (path.stat().st_size, file_crc32c(str(path)))
-    (letter,) = (tmp_path / "out").glob("dead_letters-*")
-    assert json.loads(letter.read_text())["file"] == f"{path}/Gardens/help.json"
-
-
-def test_halves_need_threads(refused):
-    asked = ("import", "discord", "--input", HERE / "discord", "--pairs_of", "halves")
-    assert "halves" in refused(*asked)
+@pytest.mark.parametrize(
+    "asked", [("icq",), ("discord", "--pairs_of", "halves"), ("dialogues", "--split_by", "newest")]
+)
+def test_what_a_format_does_not_have_is_refused(refused, asked):
+    assert asked[-1] in refused("import", *asked, "--input", HERE / "discord")

@@ -38,12 +38,7 @@ CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there ar
 
 
 def evaluations(
-    path: Path,
-    load: Callable,
-    *,
-    seed: int = 0,
-    candidates: int = 100,
-    own_replies: bool = False,
+    path: Path, load: Callable, *, seed: int = 0, candidates: int = 100, own_replies: bool = False
 ) -> list[Evaluation]:
     """Return the evaluation of a file or folder; a second one of a module that reads context.
 

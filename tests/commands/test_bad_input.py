@@ -152,11 +152,7 @@ CASES = [
     ),
     Case("sts-dev.csv:1", f"{STS} sts-dev.csv", file("sts-dev.csv", b"g\tf\t1\t1\t7.5\ta\tb\n")),
     Case("sts-dev.csv:1", f"{STS} sts-dev.csv", file("sts-dev.csv", b"g\tf\t1\n")),
-    Case(
-        "r.txt",
-        "export index --module {ready}/module0 --texts r.txt",
-        file("r.txt", b"\n\n"),
-    ),
+    Case("r.txt", "export index --module {ready}/module0 --texts r.txt", file("r.txt", b"\n\n")),
     Case(
         "task.train_data.input_path",
         f"{MODEL} --params_override task.train_data.input_path={{ready}}/nli/nli-*",

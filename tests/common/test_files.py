@@ -81,9 +81,7 @@ with claim(Path(sys.argv[1])):
 def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
     folder = tmp_path / "a" / "b"
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder), "--key=secret"],
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", HOLD, str(folder), "--key=secret"], stdout=subprocess.PIPE, text=True
     ) as first:
         assert first.stdout.readline() == "held\n"
         with pytest.raises(ClaimedError, match=str(first.pid)) as error, claim(folder):

@@ -179,14 +179,6 @@ def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["output"]
 
 
-def test_a_file_in_the_way_of_a_folder_is_an_error(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="file"), claim(tmp_path / "file" / "below"):
-        pass
-    with pytest.raises(OSError, match="file"), claim(tmp_path / "file"):
-        pass
-
-
 def test_claims_that_follow_each_other_closely_are_all_granted(tmp_path):
     granted = []
 

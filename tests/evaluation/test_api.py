@@ -3,10 +3,7 @@
 import doctest
 import shutil
 
-import pytest
-
 import evaluation
-from common.errors import InputError
 
 
 def test_the_examples_run(module, tmp_path, monkeypatch):
@@ -28,8 +25,3 @@ def test_the_examples_run(module, tmp_path, monkeypatch):
 def test_every_public_name_is_there_and_no_other():
     assert all(hasattr(evaluation, name) for name in evaluation.__all__)
     assert not hasattr(evaluation, "other")
-
-
-def test_a_task_that_is_none_is_refused():
-    with pytest.raises(InputError, match="poetry"):
-        evaluation.evaluate(None, "poetry", "folder")

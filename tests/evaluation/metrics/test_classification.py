@@ -22,9 +22,3 @@ def test_classification_by_hand():
     )
     nothing = labelled(np.zeros(3, bool), np.zeros(3, bool))
     assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
-
-
-def test_a_threshold_of_many_items_takes_little_memory():
-    """A table of all scores by all thresholds would take 100 GB."""
-    scores = np.arange(50_000) / 50_000
-    assert classification.best_threshold(scores, scores >= 0.75) == pytest.approx(0.74999)

@@ -35,11 +35,6 @@ def test_ties_keep_file_order():
     assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
 
 
-def test_map_by_hand():
-    # +-+: (1/1 + 2/3) / 2 = 5/6; -+: 1/2; mean 2/3.
-    assert mean_average_precision([labels("+-+"), labels("-+")]) == pytest.approx(2 / 3)
-
-
 def test_queries_without_a_relevant_candidate_stay_in_the_mean():
     rankings = [labels("+--"), labels("---"), labels("-+-"), labels("---")]
     assert mean_average_precision(rankings) == pytest.approx((1 + 0.5) / 4)

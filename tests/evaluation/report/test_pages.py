@@ -80,13 +80,6 @@ def test_what_must_be_known_of_the_data_is_said(page):
     assert "Synthetic sample." in page(generated)
 
 
-def test_figure_7_has_a_point_for_each_pair():
-    drawn = figures.scatter(sts())
-    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
-    assert points.count("<use") == 4
-    assert figures.scatter(sts()) == drawn
-
-
 def test_ranks_have_a_curve_for_each_system_and_chance():
     ours, other = ranking(1, 2, 2, 2), ranking(1, 1, 1, 2)
     ours.items[0]["baselines"] = {"word_overlap": 2}
@@ -105,16 +98,6 @@ def test_chance_is_a_point_for_each_number_of_responses():
     drawn = figures.rank_curve({"this module": ours})
     dashed = re.findall(r'<path d="([^"]+)"[^>]*stroke-dasharray', drawn)  # chance, its legend
     assert max(len(re.findall("[ML]", line)) for line in dashed) == 20
-
-
-def test_the_main_scores_are_said(tmp_path):
-    store.write(official(sts()), tmp_path / "results")
-    said = []
-    page = tmp_path / "site" / "page.html"
-    assert pages.write_report(tmp_path / "results", page, say=said.append) == page
-    assert re.search(r"\| sts-test, Pearson \| +1,379 \| 0\.5000 \[0\.4000, 0\.6000\] ", said[0])
-    with pytest.raises(InputError, match="README"):
-        pages.write_report(tmp_path / "results", tmp_path / "README.md")
 
 
 @pytest.mark.parametrize(

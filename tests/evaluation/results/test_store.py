@@ -1,16 +1,13 @@
 import dataclasses
 import json
 
-import numpy as np
 import pytest
 
 from common import sts as sts_files
 from common.errors import InputError
 from common.text_files import Source
-from evaluation.data import ranking_files
-from evaluation.results import measure
 from evaluation.results.store import Evaluation, Store
-from evaluation.tasks import response_ranking, sts
+from evaluation.tasks import sts
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(
@@ -94,22 +91,3 @@ def test_a_failure_keeps_what_is_finished(store, source, word_encoder):
     with pytest.raises(InputError, match="a NaN"):
         scored(store, Source("sts-test", source.files), fails, module=MODULE)
     assert [path.name for path in store.output.iterdir()] == ["sts-dev.json"]
-
-
-def test_ranking_is_resampled_by_blocks(word_encoder):
-    pairs = [ranking_files.Pair(f"a{i} b", f"a{i} c", f"i{i}", f"r{i}") for i in range(50)]
-    found = response_ranking.evaluate(
-        word_encoder, ranking_files.RankingData("r", pairs), candidates=8
-    )
-    assert sorted({item["block"] for item in found.items}) == list(range(7))  # 6 of 8, 1 of 2
-
-    sample = measure.sample_of(found)
-    assert sample.units == 7
-    assert sample.once() == found.metrics
-    ranks = np.array([item["rank"] for item in found.items])
-    assert found.metrics["p_at_3"] == np.mean(ranks <= 3)
-    # By hand: the first block twice, the last, which has two pairs, once.
-    hits = [np.sum(ranks[:8] <= 1), np.sum(ranks[48:] <= 1)]
-    assert sample.metrics(np.array([0, 0, 6]))["p_at_1"] == (2 * hits[0] + hits[1]) / 18
-    overlap = measure.sample_of(found, system="word_overlap")
-    assert overlap.once() == found.baselines["word_overlap"]

@@ -150,18 +150,6 @@ def test_question_files_that_cannot_be_read_are_named(xml_file, old, new, named)
         read(path)
 
 
-def test_markup_in_a_text_costs_no_text(xml_file):
-    path = xml_file("dev.xml", ROWS)
-    path.write_text(path.read_text().replace("good bank", "a <b>good</b> bank"))
-    assert read(path).queries[0].text == "a good bank which one?"
-
-
-def test_vectors_of_zeros_are_no_ranking(xml_file, fake_encoder):
-    path = xml_file("a.xml", [("Q", "same", "", "R", 1, "Relevant", "same")])
-    with pytest.raises(InputError, match="zeros"):
-        cqa.evaluate(fake_encoder({"same": [0.0, 0.0]}), read(path))
-
-
 @pytest.mark.parametrize(
     "line",
     [

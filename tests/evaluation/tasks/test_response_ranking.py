@@ -79,13 +79,6 @@ def test_vectors_that_are_no_numbers_find_nothing(fake_encoder):
         ranking.evaluate(encoder, data(pairs), candidates=2)
 
 
-def test_blocks_cover_every_pair_once_and_are_always_full():
-    layout = ranking.blocks(7, 3)
-    assert [rows.tolist() for rows, _ in layout] == [[0, 1, 2], [3, 4, 5], [6]]
-    assert [columns.tolist() for _, columns in layout] == [[0, 1, 2], [3, 4, 5], [6, 0, 1]]
-    assert [len(columns) for _, columns in ranking.blocks(6, 3)] == [3, 3]
-
-
 def test_order_depends_on_pairs_and_seed_alone():
     pairs = [pair(i) for i in range(50)]
     first = ranking.shuffled(pairs, seed=0)
@@ -175,14 +168,6 @@ def test_ties_of_word_overlap_are_broken_by_the_seed(fake_encoder):
     assert 0.35 < first.baselines["word_overlap"]["p_at_10"] < 0.65  # chance, not nothing
 
 
-def test_too_few_or_too_many_candidates_are_refused(fake_encoder):
-    pairs = [pair(i) for i in range(12)]
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    for wrong in (1, 13):
-        with pytest.raises(InputError, match=f"--candidates is {wrong}"):
-            ranking.evaluate(encoder, data(pairs), candidates=wrong)
-
-
 @pytest.fixture
 def with_own_replies(write_records):
     """A file of eight pairs, of which two have one author."""
@@ -207,13 +192,3 @@ def test_replies_to_oneself_are_left_out_and_counted(with_own_replies, tmp_path)
     assert (everything.n, everything.counts["own_replies_left_out"]) == (8, 0)
     with pytest.raises(InputError, match="own_replies"):
         scored()
-
-
-def test_records_without_authors_are_scored_as_they_are(write_records):
-    path = write_records(
-        "test-0.tfrecord", [{"input": str(n), "response": f"r {n}"} for n in (0, 1)]
-    )
-    (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=2)
-    assert found.n == 2
-    assert "own_replies_left_out" not in found.counts
-    assert "own_replies" not in found.settings

@@ -117,12 +117,6 @@ def test_bm25_stands_beside_it(result):
     assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(1 / 2)
 
 
-def test_bm25_that_finds_nothing_scores_0(fake_encoder):
-    data = dataclasses.replace(DATA, queries={"q1": "red"}, relevant={"q1": {"d1": 2}})
-    found = retrieval.evaluate(fake_encoder(VECTORS), data)
-    assert set(found.baselines["bm25"].values()) == {0.0}
-
-
 def test_intervals_and_paired_tests_are_over_queries(result):
     found = measure.with_intervals(result, seed=0)
     assert found.intervals["mrr_at_10"] == [0.5, 1.0]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from common import sts as sts_files
-from evaluation.metrics import similarity
 from evaluation.report.tables import SIZES
 from evaluation.tasks import sts
 
@@ -72,13 +71,6 @@ def test_equation_2_by_hand(fake_encoder):
     np.testing.assert_allclose(untuned, angles, atol=1e-3)
 
 
-def test_word_overlap_by_hand():
-    # {a, dog, runs} and {a, dog, sits}: 2 of 4; case and punctuation do not matter.
-    left, right = similarity.words("A dog runs."), similarity.words("a DOG, sits")
-    assert similarity.word_overlap(left, right) == 0.5
-    assert similarity.word_overlap(similarity.words("?"), similarity.words("!")) == 0.0
-
-
 def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     pairs = [("news", 5, "a b", "c d"), ("news", 1.5, "g", "h"), ("forum", 0, "i", "j")]
     pairs += [("forum", 2, "k k", "l"), ("forum", 4, "m", "n n")]
@@ -88,15 +80,6 @@ def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     rs = [result.groups[name]["metrics"]["pearson"] for name in ("news", "forum")]
     assert result.metrics["mean_of_sets"] == pytest.approx((2 * rs[0] + 3 * rs[1]) / 5)
     assert result.counts["unjudged_pairs"] == 1
-
-
-def test_own_scores_have_their_range_said_and_pairs_without_text_are_counted(
-    write_text, word_encoder
-):
-    path = write_text("own.csv", "sentence1,sentence2,score\na,b,0.25\nc,d,1\ne,,1\nf,g,\n")
-    result = sts.evaluate(word_encoder, read(path))
-    assert (result.counts["unjudged_pairs"], result.counts["pairs_without_text"]) == (1, 1)
-    assert any("0.25" in note for note in result.notes)
 
 
 def test_repeats_and_conflicts_are_counted(write_text, word_encoder):

@@ -49,7 +49,6 @@ def _files(options: Any) -> RetrievalFiles:
 
 
 def _settings(options: Any, task: str) -> dict[str, Any]:
-    """Return the settings of a task that are options."""
     if task == "sts":
         return {"columns": options.named_columns()}
     if task == RETRIEVAL:
@@ -59,7 +58,6 @@ def _settings(options: Any, task: str) -> dict[str, Any]:
 
 
 def _storing(options: ResultsOptions) -> dict[str, Any]:
-    """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
     of = {"output": options.output, "seed": options.seed, "again": options.again}
     return of | {"command": typed_command(), "say": print}
 
@@ -115,7 +113,6 @@ def baselines(options: BaselinesOptions) -> None:
 
 
 def _encoders(options: BaselinesOptions) -> list:
-    """Return each baseline, in the order in which they are scored."""
     # First: if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
     installed = [SentenceTransformersEncoder(name) for name in options.sentence_transformers]
     pairs = {}

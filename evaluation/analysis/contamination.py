@@ -137,7 +137,6 @@ def result_of(
 
 
 def _scored(folder: Path, sets: dict[str, EvaluationSet], *, seed: int) -> dict[str, Result]:
-    """Return the results on these very items by name."""
     results = {one.name: one for one in store.read_results(folder) if one.name in sets}
     if not results:
         raise InputError(f"--results {folder}: no result of {', '.join(sets)}")

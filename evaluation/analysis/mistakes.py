@@ -177,8 +177,6 @@ def _by_kind(
     *,
     seed: int,
 ) -> dict[str, Any]:
-    """Return the metrics of all items and of each kind, with intervals, as fields of a result."""
-
     def figures(rows: np.ndarray) -> Group:
         sample = Sample(len(rows), lambda units: values(rows[units]))
         once = {name: None if np.isnan(value) else value for name, value in sample.once().items()}

@@ -145,7 +145,6 @@ def has(result: Result, system: str | None) -> bool:
 
 
 def _check_same_items(a: Result, b: Result) -> None:
-    """Raise InputError unless both scored the same items in the same order."""
     both = f"{a.name} and {b.name}"
     if a.task != b.task or a.task not in DECLARED:
         accepted = ", ".join(DECLARED)

@@ -7,10 +7,10 @@ label `?`), whose labels are in a gold file.
 
 import gzip
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from common import text_files
@@ -88,8 +88,7 @@ def find(path: Path) -> list[Source]:
     if path.is_dir():
         found += [Source(_name(one), (one,)) for one in gold if one not in with_text]
     if not found:
-        wanted = "*.xml or *.subtaskB.relevancy"
-        raise InputError(f"{path}: no {wanted} of subtask B here (plain or .gz)")
+        raise InputError(f"{path}: no *.xml or *.subtaskB.relevancy of subtask B (plain or .gz)")
     return sorted(found, key=lambda source: source.name)
 
 
@@ -109,7 +108,6 @@ def _has_text(path: Path) -> bool:
 
 
 def _name(path: Path) -> str:
-    """Return the name of a source; variants of a question file have the same name."""
     name = unpacked_name(path)
     for suffix in (_RELEVANCY, ".subtaskB", ".xml", *_VARIANTS):
         name = name.removesuffix(suffix)
@@ -138,7 +136,7 @@ def read(source: Source) -> QueryData:
 
 def _first_candidate(path: Path) -> Mapping[str, str] | None:
     """Return the attributes of the first RelQuestion; None in a file of another subtask."""
-    with reading(path), _open(path) as file:
+    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         elements = (element for _, element in ElementTree.iterparse(file, events=["start"]))
         next(elements, None)  # the root
         top = next(elements, None)
@@ -147,18 +145,10 @@ def _first_candidate(path: Path) -> Mapping[str, str] | None:
         return next((element.attrib for element in elements if element.tag == "RelQuestion"), {})
 
 
-def _open(path: Path) -> Any:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-
-
 def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
-    """Read a question file, .xml or .xml.gz; `labels` are of files without.
-
-    `OrgQuestion` is repeated for each of its related questions: queries are grouped by
-    ORGQ_ID. The text is subject and body; comments are left out, as in the paper.
-    """
+    """Group related questions by ORGQ_ID; the text is subject and body, as in the paper."""
     queries: dict[str, Query] = {}
-    with reading(path), _open(path) as file:
+    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for asked in ElementTree.parse(file).iter("OrgQuestion"):
             query_id, text = _attribute(asked, "ORGQ_ID"), _text(asked, "OrgQ")
             query = queries.setdefault(query_id, Query(query_id, text))
@@ -201,7 +191,6 @@ def _text(element: ElementTree.Element, prefix: str) -> str:
 
 
 def _read_relevancy(path: Path) -> list[Query]:
-    """Read an organisers' gold file: query, candidate, rank, score, true or false."""
     queries: dict[str, Query] = {}
 
     def add(line: str) -> None:
@@ -213,13 +202,11 @@ def _read_relevancy(path: Path) -> list[Query]:
         candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))
         queries.setdefault(query_id, Query(query_id)).candidates.append(candidate)
 
-    for _ in parse_lines(path, add):
-        pass
+    deque(parse_lines(path, add), maxlen=0)
     return list(queries.values())
 
 
 def _labels(path: Path) -> dict[str, bool]:
-    """Read the labels of a gold file by the candidate's id."""
     return {one.id: one.relevant for query in _read_relevancy(path) for one in query.candidates}
 
 

@@ -104,9 +104,6 @@ def blocks(n: int, candidates: int) -> list[Block]:
 
     The first are int [block], each pair in exactly one block; the second int [candidates] and
     begin with the first, so that the true response of row i is in column i.
-
-    Raises:
-      InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
     """
     if not 2 <= candidates <= n:
         raise InputError(f"--candidates is {candidates}; 2 to {n}, the pairs, are accepted")

@@ -10,7 +10,7 @@ unknown queries do not count, and a relevant document that is not among the docu
 nobody finds.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,8 @@ from common.errors import InputError
 from common.text_files import Source, is_visible, load_json, number, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
+_HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query", "document"}
+"""What tables with a header may call ids and texts."""
 MOST = 1000
 """Of a grade, and of a negative one: the library takes others for other numbers, or ends."""
 
@@ -48,8 +50,8 @@ class RetrievalData:
     documents: dict[str, str]
     relevant: Relevant
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Queries without a relevant document, which are left out: no ranking of theirs is better than
-    another; documents without text, which are never found; and judgements of unknown ids."""
+    """Queries without a relevant document, which are left out; documents without text, which are
+    never found; and judgements of unknown ids."""
 
 
 class _Row(msgspec.Struct):
@@ -68,12 +70,7 @@ def find(files: RetrievalFiles) -> list[Source]:
 
 
 def read(source: Source) -> RetrievalData:
-    """Read the files of a source.
-
-    Raises:
-      InputError: if a line is malformed, an id occurs twice or is unknown, or no query has a
-        relevant document.
-    """
+    """Read the files of a source."""
     files = RetrievalFiles(*source.files)
     queries, documents = _texts(files.queries), _texts(files.documents)
     if blank := next((key for key, text in queries.items() if not is_visible(text)), None):
@@ -104,7 +101,6 @@ def read(source: Source) -> RetrievalData:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """Read the texts of a file by id."""
     parsers = {".tsv": _of_tsv, ".jsonl": _of_json}
     parse = parsers.get(Path(unpacked_name(path)).suffix)
     if parse is None:
@@ -121,6 +117,8 @@ def _of_tsv(line: str) -> tuple[str, str]:
     key, *texts = line.split("\t")
     if len(texts) != 1:
         raise ValueError(f"{len(texts) + 1} columns; accepted: id and text, with a tab between")
+    if key.strip().lower() in _HEADERS[0] and texts[0].strip().lower() in _HEADERS[1]:
+        raise ValueError(f"{line!r} is a header; accepted: id and text, without a header")
     return key.strip(), texts[0]
 
 
@@ -135,7 +133,6 @@ def _of_json(line: str) -> tuple[str, str]:
 def _relevant(
     path: Path, queries: dict[str, str], documents: dict[str, str]
 ) -> tuple[Relevant, Counter]:
-    """Read the grades of known queries, and count what is unknown or repeated."""
     found: Relevant = {}
     counts: Counter[str] = Counter()
 
@@ -158,8 +155,7 @@ def _relevant(
             both = f"{found[query][document]} and {grade}"
             raise ValueError(f"the document {document!r} has the grades {both} for {query!r}")
 
-    for _ in parse_lines(path, judge):
-        pass
+    deque(parse_lines(path, judge), maxlen=0)
     return found, counts
 
 

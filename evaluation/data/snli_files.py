@@ -51,11 +51,7 @@ class NliData:
 
 
 def find(path: Path) -> dict[str, list[Source]]:
-    """Return the sets of each split of a folder, or a file alone under its own split's name.
-
-    Raises:
-      InputError: if the folder has neither dev nor test, or two sets of one name.
-    """
+    """Return the sets of each split of a folder, or a file alone under its own split's name."""
     if path.is_file():
         return {split_of(stem_of(path)) or path.name: [_source(stem_of(path), (path,))]}
     stems: dict[str, tuple[Path, ...]] = {}

@@ -21,10 +21,8 @@ Features = Mapping[str, Any]
 def parse_records(path: Path, parse: Callable[[Features], T]) -> Iterator[T]:
     """Yield what `parse` makes of the features of each record of a file, plain or .gz.
 
-    TensorFlow's own reader takes a .gz file that is cut off for a whole one.
-
-    Raises:
-      InputError: if `parse` raises an error, or the file is damaged; names the record.
+    InputError names the record on which `parse` fails, or where the file is damaged: TensorFlow's
+    own reader takes a .gz file that is cut off for a whole one.
     """
     from tensorflow.core.example.example_pb2 import Example  # importing TensorFlow takes seconds
 
@@ -69,6 +67,5 @@ def training_texts(features: Features) -> tuple[str, ...]:
 
 
 def _checksum(data: bytes) -> bytes:
-    """Return TFRecord's masked CRC-32C."""
     crc = google_crc32c.value(data)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)

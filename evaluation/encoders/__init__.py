@@ -15,9 +15,6 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
       module: the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
         resolves, or wordllama: the vectors in that package.
       pretrained: whether reports take it for somebody's pretrained model.
-
-    Raises:
-      InputError: if there is nothing in it that can be used.
     """
     folder = Path(module)
     if str(module) == static.WORDLLAMA and not folder.exists():

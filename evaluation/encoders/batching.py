@@ -23,9 +23,7 @@ class BatchedEncoder:
     """Encodes any number of texts with a function of one batch, and remembers rows.
 
     When the rows that it remembers take more than `CACHE_BYTES`, it forgets them all. A batch that
-    fails is tried again in halves, so that the one text that it fails on is found, or batches that
-    fit into memory where the whole did not. `path` of the module is for errors, `label` for the
-    progress bar.
+    fails is tried again in halves: to find the one text that it fails on, or to fit into memory.
     """
 
     def __init__(
@@ -67,11 +65,7 @@ class BatchedEncoder:
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the texts in batches, short ones first, in an order that depends on nothing else.
-
-    Few long ones go together where many short ones do, so that a batch needs about the same
-    memory at any length. One that is too long alone still makes a batch.
-    """
+    """Yield the texts in batches of about the same memory, short ones first; the order is fixed."""
     batch: list[str] = []
     for text in sorted(texts, key=lambda text: (len(text), text)):
         if batch and (len(batch) == SENTENCES or len(text) * (len(batch) + 1) > CHARACTERS):

@@ -38,11 +38,6 @@ class Encoder:
     """
 
     def __init__(self, module: str | Path, *, pretrained: bool = False):
-        """Load the SavedModel of a folder, or of a URL that tensorflow-hub resolves.
-
-        Reports take a `pretrained` one for somebody's. One without anything that can be used is an
-        InputError.
-        """
         self.path = str(module)
         folder = _resolved(module)
         self._module = saved_model.load(folder)
@@ -86,14 +81,13 @@ class Encoder:
         return self._of_pairs(SIMILARITY, "score", (), sentences1=left, sentences2=right)
 
     def provenance(self) -> dict:
-        """Return what identifies the module: its path as given, and its fingerprint."""
+        """Return its path as given, and its fingerprint."""
         return self._provenance
 
     def _refuse(self, texts: tf.Tensor) -> tf.Tensor:
         raise InputError(f"{self.path}: gives no embeddings, which this task needs")
 
     def _embed(self) -> Apply | None:
-        """Return what embeds sentences, where the module has it."""
         if named := next((name for name in _EMBEDDINGS if name in self.signatures), None):
             return self._of_texts(named)
         if not callable(self._module):

@@ -31,18 +31,10 @@ pairs of Reddit, by 0.01 of P@1 of 100 (November 2026)."""
 SMOOTH = 1e-3
 """The `a` of SIF's weight a / (a + p), p being how often a word is among all words."""
 RANDOM_DIM = 500
-"""Numbers of an untrained word."""
-
-
 _tokens = re.compile(TOKEN).findall
-"""The words and the single marks of a text, as they are written."""
 
 
 def _provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 0) -> dict:
-    """Return what identifies a baseline: its name, what it was made of, the texts it learned from.
-
-    `unknown` is how many of the texts it has no word for.
-    """
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     whole = hashlib.sha256(f"{name}\0{source}\0{digest}".encode()).hexdigest()
     return {"path": name, "fingerprint": whole, "texts_without_a_known_word": unknown}
@@ -77,7 +69,7 @@ class TfIdf:
     encode_inputs = encode_responses = encode
 
     def provenance(self) -> dict:
-        """Return the name, and what identifies it and its texts."""
+        """Return what identifies it and its texts."""
         source = "lower-cased words, smoothed idf, length 1"
         return _provenance(self.path, source=source, texts=self._texts)
 
@@ -119,7 +111,7 @@ class Bm25:
         return self._documents[[self._row[text] for text in sentences]]
 
     def provenance(self) -> dict:
-        """Return the name, and what identifies it and its texts."""
+        """Return what identifies it and its texts."""
         source = f"bm25s {bm25s.__version__}, {METHOD}, k1 {K1}, b {B}"
         return _provenance(self.path, source=source, texts=self._row)
 
@@ -135,11 +127,10 @@ class WordTable(NamedTuple):
 
 
 def untrained(*, letters: bool) -> WordTable:
-    """Return the words of a model without training: random numbers.
+    """Return the words of a model that sums words before it has learned anything: random numbers.
 
     A lower-cased word has `RANDOM_DIM` normal numbers, drawn by its checksum. With `letters` the
-    mean of its letter trigrams is added, of which a misspelt word has most; ends of words count as
-    letters. It is what a model that sums words says before it has learned anything.
+    mean of its letter trigrams is added; ends of words count as letters.
     """
 
     def vector(word: str) -> np.ndarray:
@@ -159,10 +150,9 @@ def _random(text: str) -> np.ndarray:
 
 
 def of_file(path: Path) -> WordTable:
-    """Return the words of a file that `common.word_vectors` reads.
+    """Return the words of a file that `common.word_vectors` reads; it may be larger than memory.
 
-    Only words that are asked for are kept, so a file may be larger than memory. A word that is not
-    in there in the case that it is written in is looked up in lower case.
+    A word that is not in there in the case that it is written in is looked up in lower case.
     """
 
     def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
@@ -266,5 +256,4 @@ def _counts(
 
 
 def _without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return rows less their part in a direction."""
     return rows - np.outer(rows @ direction, direction)

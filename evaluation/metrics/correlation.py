@@ -39,8 +39,7 @@ def _unit(values: np.ndarray, *, where: np.ndarray | bool) -> np.ndarray:
 def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Return Spearman's rank correlation: Pearson's r of ranks; ties share their mean rank.
 
-    Takes and returns arrays as `pearson` does. The same to the last bit as
-    `scipy.stats.spearmanr`, which has no axis for paired samples.
+    The same to the last bit as `scipy.stats.spearmanr`, which has no axis for paired samples.
     """
     x, y = (scipy.stats.rankdata(np.asarray(values), axis=-1) for values in (predicted, gold))
     x, y = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in (x, y))

@@ -5,9 +5,7 @@ without a relevant candidate scores 0 and stays in the mean, and candidates with
 the order of the file. These conventions reproduce every MAP, AvgRec and MRR that the organisers
 print for subtask B, in 2016 and in 2017.
 
-Each query first becomes a few numbers; a metric is a mean or a ratio of sums of these over
-queries, along the last axis or, for AvgRec, the last but one: of all queries, or of many bootstrap
-resamples of them at once.
+Each query first becomes a few numbers; a metric is a mean or a ratio of sums of these over queries.
 """
 
 from collections.abc import Sequence
@@ -23,10 +21,9 @@ def ranked(scores: np.ndarray, relevant: np.ndarray) -> np.ndarray:
 
 
 def average_precision(labels: np.ndarray) -> float:
-    """Return one query's average precision, whose mean over queries is MAP.
+    """Return one query's mean precision at the ranks of relevant candidates in the first 10, or 0.
 
-    The mean, over the relevant candidates found in the first 10, of the precision at their rank;
-    0 if there are none. `labels` is bool [candidates], best candidate first (`ranked`).
+    Its mean over queries is MAP. `labels` is bool [candidates], best first (`ranked`).
     """
     ranks = np.flatnonzero(labels[:CUT]) + 1
     return float(np.mean(np.arange(1, len(ranks) + 1) / ranks)) if len(ranks) else 0.0

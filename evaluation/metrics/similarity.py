@@ -46,7 +46,6 @@ def cosine(left, right) -> np.ndarray:
 
 
 def _finite(scores: np.ndarray) -> np.ndarray:
-    """Return the scores; raise InputError where one is none."""
     if not np.isfinite(scores).all():
         raise InputError("the encoder gives vectors that are not finite, or all zeros")
     return scores

@@ -90,7 +90,6 @@ class LinearMap:
         return of | {"path": self.path, "fingerprint": digest, "about": self.about}
 
     def _encoded(self, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
-        """Return inputs and responses, of length 1: float32 [pairs, dim] each."""
         inputs, responses = zip(*(pair[:2] for pair in pairs), strict=True)
         return unit(self._encoder.encode_inputs(inputs)), self.encode_responses(responses)
 

@@ -83,7 +83,6 @@ def train(
 def _dense(
     inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int
 ) -> Iterator[tuple[str, Predict]]:
-    """Yield a description and the predictions of each network."""
     dim = inputs[0].shape[1]
     for hidden, length in itertools.product(HIDDEN_SIZES, (1.0, dim**0.5)):
         tf_keras.utils.set_random_seed(seed)
@@ -121,8 +120,6 @@ def _network(dim: int, *, hidden: int, length: float):
 def _sparse(
     inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int
 ) -> Iterator[tuple[str, Predict]]:
-    """Yield a description and the predictions of each logistic regression."""
-
     def features(embeddings: Embeddings):
         u1, u2 = embeddings
         return scipy.sparse.hstack([u1, u2, abs(u1 - u2), u1 * u2], format="csr")
@@ -141,7 +138,6 @@ def _sparse(
 
 
 def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:
-    """Return the embeddings of premises and hypotheses, and labels, int [pairs]."""
     return _embeddings(encoder, data), np.array([LABELS.index(pair.gold) for pair in data.pairs])
 
 

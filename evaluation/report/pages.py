@@ -54,9 +54,6 @@ def write_report(
       output: the page, an .html file.
       beside: folders of other modules' results, shown as additional rows.
       say: gets the table of main scores, what is left out, and which system to use.
-
-    Raises:
-      InputError: if there are no results, or `output` is no .html file.
     """
     page = Path(output)
     if page.suffix != ".html":

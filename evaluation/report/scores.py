@@ -76,7 +76,6 @@ def long_table(runs: Sequence[Run]) -> list[Score]:
 
 
 def _row(run: Run, result: Result) -> tuple[str, str, str]:
-    """Return system, kind and name of the results that are averaged with this one."""
     if result.task == "sts_regression":  # a folder holds the results of many
         name = result.name.removesuffix(f"-{result.settings['row']}")
         return str(result.settings["label"]), OURS if result.system == "module" else BASELINE, name

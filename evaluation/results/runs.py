@@ -104,7 +104,6 @@ def _on_the_same_items(runs: list[Run]) -> tuple[list[Run], list[str]]:
 
 
 def _facts(result: Result) -> dict[tuple[str, str], object]:
-    """Return what is the same in all results of a name, by the name and by what it is."""
     data, of = data_name(result.name), hashes(result.data)
     facts: dict[Any, Any] = {(result.name, LEARNED_FROM): (of[LEARNED_FROM] or "")[:12]}
     if task := DECLARED.get(result.task):

@@ -97,7 +97,6 @@ class Store:
         return found
 
     def _stored(self, asked: Evaluation) -> Result | None:
-        """Return the result that is there already, if it need not be computed."""
         path = self.output / f"{asked.source.name}.json"
         if self.again or not path.exists():
             return None

@@ -44,9 +44,6 @@ def evaluate(
       say: gets the text of each result as soon as it is there.
       **settings: of the task: `candidates` and `own_replies` of response_ranking; `columns` of
         sts, see `common.sts.Columns`; `ignore_identical_ids` of retrieval.
-
-    Raises:
-      InputError: if there is no such task, or the data or the encoder cannot be used.
     """
     if task not in (*TASKS, RETRIEVAL):
         raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")

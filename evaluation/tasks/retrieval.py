@@ -94,7 +94,6 @@ def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False
 
 
 def _notes(data: RetrievalData, *, ignore_identical_ids: bool) -> list[str]:
-    """Return what the judgements and the ids have that changes scores."""
     notes = []
     if unknown := data.counts.get(UNKNOWN_DOCUMENT):
         notes.append(

@@ -59,7 +59,6 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
 
 
 def _has_head(encoder) -> bool:
-    """Return whether the module classifies pairs by itself."""
     return "classify_nli" in getattr(encoder, "signatures", {})
 
 

@@ -1,5 +1,6 @@
 import contextlib
 import gc
+import gzip
 import importlib
 import io
 import json
@@ -154,6 +155,20 @@ def four_steps():
         }
 
     return walk
+
+
+@pytest.fixture
+def write_text(tmp_path):
+    """Write a file under tmp_path, gzipped where its name says so, and return its path."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
 
 
 @pytest.fixture(scope="session")

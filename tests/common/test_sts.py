@@ -1,4 +1,3 @@
-import gzip
 import json
 
 import pyarrow as pa
@@ -24,35 +23,23 @@ def read(path, columns=None):
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write_file(name, text):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = text if isinstance(text, bytes) else text.encode("utf-8")
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return path
-
-    return write_file
-
-
-@pytest.fixture
-def year(write, tmp_path):
+def year(write_text, tmp_path):
     """Two data sets of a year: one with source notes and an unjudged pair, one packed."""
-    write("2016/STS2016.input.news.txt", "a b\tc d\tnote\tnote\ne\tf\tn\tn\ng\th\tn\tn\n")
-    write("2016/STS2016.gs.news.txt", "5\n\n1.5\n")
-    write("2016/STS2016.input.plagiarism.txt.gz", "i\tj\nk k\tl\nm\tn n\n")
-    write("2016/STS2016.gs.plagiarism.txt", "0\n2\n4\n")
-    write("2016/readme.txt", "nothing")
+    write_text("2016/STS2016.input.news.txt", "a b\tc d\tnote\tnote\ne\tf\tn\tn\ng\th\tn\tn\n")
+    write_text("2016/STS2016.gs.news.txt", "5\n\n1.5\n")
+    write_text("2016/STS2016.input.plagiarism.txt.gz", "i\tj\nk k\tl\nm\tn n\n")
+    write_text("2016/STS2016.gs.plagiarism.txt", "0\n2\n4\n")
+    write_text("2016/readme.txt", "nothing")
     return tmp_path / "2016"
 
 
-def test_the_benchmark_has_raw_quotes_and_licence_columns(write):
+def test_the_benchmark_has_raw_quotes_and_licence_columns(write_text):
     lines = [
         row(score="1.0", one='"An unclosed quote', two='it said "so".'),
         row(score="4.000", genre="news") + "\tPDDL\tsome url",
         row(score="5", one="line\u2028separator", two="caf\u00e9"),
     ]
-    data = read(write("sts-test.csv", "\n".join(lines) + "\n"))
+    data = read(write_text("sts-test.csv", "\n".join(lines) + "\n"))
     assert data.name == "sts-test"
     assert [tuple(pair) for pair in data.pairs] == [
         ("main-captions", 1.0, '"An unclosed quote', 'it said "so".'),
@@ -60,19 +47,19 @@ def test_the_benchmark_has_raw_quotes_and_licence_columns(write):
         ("main-captions", 5.0, "line\u2028separator", "caf\u00e9"),
     ]
     windows = "\ufeff" + "\r\n".join(lines) + "\r\n\r\n"
-    assert read(write("packed/sts-test.csv.gz", windows)) == data
+    assert read(write_text("packed/sts-test.csv.gz", windows)) == data
 
 
-def test_a_folder_gives_dev_and_test_and_train_stands_beside(write, tmp_path):
+def test_a_folder_gives_dev_and_test_and_train_stands_beside(write_text, tmp_path):
     for name in ("sts-dev.csv", "sts-test.csv.gz", "other.csv"):
-        write(name, row() + "\n")
+        write_text(name, row() + "\n")
     assert [source.name for source in sts.sources(tmp_path)] == ["sts-dev", "sts-test"]
     with pytest.raises(InputError, match=r"sts-train\.csv"):
         sts.train_source(tmp_path)
-    train = write("sts-train.csv.gz", row())
+    train = write_text("sts-train.csv.gz", row())
     assert sts.train_source(tmp_path / "sts-dev.csv").files == (train,)
     assert sts.train_source(tmp_path).name == "sts-train"
-    write("sts-train.csv", row())
+    write_text("sts-train.csv", row())
     with pytest.raises(InputError, match=r"sts-train\.csv\.gz"):
         sts.train_source(tmp_path)
 
@@ -99,25 +86,25 @@ def test_a_semeval_year_is_one_source(year):
 
 
 @pytest.mark.parametrize("scores", ["5\n1\n", "5\n9\n1\n"])
-def test_scores_must_fit_the_sentences(year, write, scores):
-    write("2016/STS2016.gs.news.txt", scores)
+def test_scores_must_fit_the_sentences(year, write_text, scores):
+    write_text("2016/STS2016.gs.news.txt", scores)
     with pytest.raises(InputError, match=r"gs\.news\.txt"):
         read(year)
 
 
-def test_tables_of_scores_and_sick(write, tmp_path):
-    write("sets/answers.test.tsv", "4\ta b\tc d\n\tnobody judged\tthis\n")
-    write("sets/headlines.test.tsv", '1.25\t"e\tf\n')
+def test_tables_of_scores_and_sick(write_text, tmp_path):
+    write_text("sets/answers.test.tsv", "4\ta b\tc d\n\tnobody judged\tthis\n")
+    write_text("sets/headlines.test.tsv", '1.25\t"e\tf\n')
     data = read(tmp_path / "sets")
     assert [(p.genre, p.gold, p.sentence1) for p in data.pairs] == [
         ("answers", 4.0, "a b"),
         ("headlines", 1.25, '"e'),
     ]
     assert data.unjudged == 1
-    part = read(write("SICK_part.txt", f"{SICK}1\ta b\tc d\t4.5\n2\te f\tg h\t1\n"))
+    part = read(write_text("SICK_part.txt", f"{SICK}1\ta b\tc d\t4.5\n2\te f\tg h\t1\n"))
     assert [(p.genre, p.gold) for p in part.pairs] == [("SICK", 4.5), ("SICK", 1.0)]
     head = SICK.replace("\n", "\tSemEval_set\n")
-    whole = read(write("SICK.txt", f"{head}1\ta\tc\t4.5\tTRAIN\n2\te\tg\t3.3\tTEST\n"))
+    whole = read(write_text("SICK.txt", f"{head}1\ta\tc\t4.5\tTRAIN\n2\te\tg\t3.3\tTEST\n"))
     assert [(p.genre, p.sentence2) for p in whole.pairs] == [("TRAIN", "c"), ("TEST", "g")]
 
 
@@ -129,8 +116,8 @@ def test_tables_of_scores_and_sick(write, tmp_path):
         ("a.csv.gz", '\ufeffleft,right,score\r\n"a, b",c,0.25\r\n"d\n""e""",f,1\r\n'),
     ],
 )
-def test_columns_are_found_by_name(write, name, text):
-    data = read(write(name, text), COLUMNS._replace(quotes="rfc4180"))
+def test_columns_are_found_by_name(write_text, name, text):
+    data = read(write_text(name, text), COLUMNS._replace(quotes="rfc4180"))
     assert data.name == "sts-a"
     assert [tuple(pair) for pair in data.pairs] == [
         ("", 0.25, "a, b", "c"),
@@ -138,7 +125,7 @@ def test_columns_are_found_by_name(write, name, text):
     ]
 
 
-def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
+def test_json_lines_and_parquet_are_read_by_name(write_text, tmp_path):
     rows = [
         ("a b", "c", 10.5),
         ("d", "e", 3),
@@ -148,7 +135,7 @@ def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
     ]
     rows = [dict(zip(("left", "right", "score"), row, strict=True)) for row in rows]
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    table = write("a.jsonl.gz", "\n".join(map(json.dumps, rows)))
+    table = write_text("a.jsonl.gz", "\n".join(map(json.dumps, rows)))
     for path in (tmp_path / "a.parquet", table):
         data = read(path, COLUMNS)
         assert data.name == "sts-a"
@@ -157,42 +144,42 @@ def test_json_lines_and_parquet_are_read_by_name(write, tmp_path):
 
 
 @pytest.mark.parametrize("score", ["score", "similarity_score", "label", "relatedness_score"])
-def test_the_columns_of_known_names_need_not_be_named(write, tmp_path, score):
+def test_the_columns_of_known_names_need_not_be_named(write_text, tmp_path, score):
     rows = [{"sentence1": "a", "sentence2": "b", score: 0.25, "idx": 7}]
     rows += [{"sentence1": "c, d", "sentence2": "e", score: 1.0, "idx": 8}]
-    write("own/train.jsonl", "")
+    write_text("own/train.jsonl", "")
     (tmp_path / "own" / "x").mkdir()
     table = pa.Table.from_pylist(rows)
     for number in (0, 1):
         name = f"validation-0000{number}-of-00002.parquet"
         pyarrow.parquet.write_table(table.slice(number, 1), tmp_path / "own" / name)
-    write("own/more.jsonl", "\n".join(map(json.dumps, rows)))
-    write("own/some.csv", f'idx,sentence1,sentence2,{score}\n7,a,b,0.25\n8,"c, d",e,1.0\n')
+    write_text("own/more.jsonl", "\n".join(map(json.dumps, rows)))
+    write_text("own/some.csv", f'idx,sentence1,sentence2,{score}\n7,a,b,0.25\n8,"c, d",e,1.0\n')
     found = sts.sources(tmp_path / "own")
     assert {source.name for source in found} == {"sts-more", "sts-some", "sts-validation"}
-    tabs = write("own/tabs.tsv", f"sentence1\t{score}\tsentence2\na\t0.25\tb\nc, d\t1\te\n")
+    tabs = write_text("own/tabs.tsv", f"sentence1\t{score}\tsentence2\na\t0.25\tb\nc, d\t1\te\n")
     for source in (*found, *sts.sources(tabs)):
         expected = [("", 0.25, "a", "b"), ("", 1.0, "c, d", "e")]
         assert [tuple(pair) for pair in sts.read(source).pairs] == expected
-    both = write("own/both.jsonl", json.dumps(rows[0] | {"score": 1, "label": 1}))
+    both = write_text("own/both.jsonl", json.dumps(rows[0] | {"score": 1, "label": 1}))
     with pytest.raises(InputError, match=r"both\.jsonl:1: .*'label'"):
         read(both)
     by_id = read(both.with_name("some.csv"), Columns("sentence1", "sentence2", "idx"))
     assert [pair.gold for pair in by_id.pairs] == [7, 8]
 
 
-def test_between_tabs_quotes_are_text_and_elsewhere_if_asked_for(write):
+def test_between_tabs_quotes_are_text_and_elsewhere_if_asked_for(write_text):
     text = 'left\tright\tscore\n"a\tb\t-100\nc\td"\t1e3\ne\tf\t \n'
     expected = [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
-    tabs, commas = write("a.tsv", text), write("a.csv", text.replace("\t", ","))
+    tabs, commas = write_text("a.tsv", text), write_text("a.csv", text.replace("\t", ","))
     for path, quotes in ((tabs, None), (tabs, "none"), (commas, "none")):
         data = read(path, COLUMNS._replace(quotes=quotes))
         assert [tuple(pair)[1:] for pair in data.pairs] == expected
         assert data.unjudged == 1
 
 
-def test_an_escaped_quote_is_text(write):
-    path = write("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
+def test_an_escaped_quote_is_text(write_text):
+    path = write_text("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
     data = read(path, COLUMNS._replace(escape="\\"))
     assert data.pairs[0].sentence1 == 'a "b", c'
     with pytest.raises(InputError, match=r"a\.csv:2: .*--escape"):
@@ -223,14 +210,14 @@ def test_an_escaped_quote_is_text(write):
         ("own.jsonl", "", "own.jsonl"),
     ],
 )
-def test_what_cannot_be_read_is_named(year, write, name, text, place):
+def test_what_cannot_be_read_is_named(year, write_text, name, text, place):
     with pytest.raises(InputError, match=place) as raised:
-        read(write(name, text), COLUMNS if name.startswith("own.") else None)
+        read(write_text(name, text), COLUMNS if name.startswith("own.") else None)
     assert "\n" not in str(raised.value)
 
 
-def test_damaged_and_missing_files_are_named(write, tmp_path):
-    whole = write("e.csv.gz", (row("1") + "\n") * 500)
+def test_damaged_and_missing_files_are_named(write_text, tmp_path):
+    whole = write_text("e.csv.gz", (row("1") + "\n") * 500)
     whole.write_bytes(whole.read_bytes()[:-12])
     for path in (whole, tmp_path / "nothing.csv", tmp_path):
         with pytest.raises(InputError, match=path.name):

@@ -1,4 +1,3 @@
-import gzip
 import sys
 
 import numpy as np
@@ -72,20 +71,6 @@ def fails():
         return line
 
     return run_command
-
-
-@pytest.fixture
-def write_text(tmp_path):
-    """Write a file under tmp_path, gzipped where its name says so, and return its path."""
-
-    def write(name, text):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = text if isinstance(text, bytes) else text.encode("utf-8")
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return path
-
-    return write
 
 
 @pytest.fixture

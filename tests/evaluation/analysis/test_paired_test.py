@@ -7,31 +7,16 @@ import pytest
 from common.errors import InputError
 from evaluation.analysis import paired_test
 from evaluation.results import store
-from evaluation.results.result import Result
+from tests.evaluation.report.results_of import sts
 
 
-def sts_result(score, gold, *, name="sts-dev", sha256="ab"):
+def sts_result(score, gold):
     items = [
-        {
-            "gold": float(g),
-            "score": float(s),
-            "genre": "main-news",
-            "sentence1": f"s{i}",
-            "sentence2": "t",
-            "baselines": {"word_overlap": float(-g)},
-        }
+        {"gold": float(g), "score": float(s), "genre": "", "sentence1": f"s{i}", "sentence2": "t"}
+        | {"baselines": {"word_overlap": float(-g)}}
         for i, (s, g) in enumerate(zip(score, gold, strict=True))
     ]
-    return Result(
-        task="sts",
-        name=name,
-        system="module",
-        metrics={"pearson": 0.0, "spearman": 0.0},
-        n=len(items),
-        items=items,
-        data={"sha256": sha256},
-        module={"path": "m", "fingerprint": "c0"},
-    )
+    return sts("sts-dev", n=len(items), items=items, data={"sha256": "ab"})
 
 
 @pytest.fixture(scope="module")

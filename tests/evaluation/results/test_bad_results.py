@@ -5,36 +5,12 @@ import json
 import pytest
 
 from evaluation.results import store
-from evaluation.results.result import Result
-
-
-def scored(name="sts-dev", *, score=0.1, **fields):
-    items = [
-        {
-            **{"gold": float(i), "score": score * i, "genre": "main-news"},
-            **{"sentence1": f"s{i}", "sentence2": "t", "baselines": {"word_overlap": i / 9}},
-        }
-        for i in range(4)
-    ]
-    given = {
-        "task": "sts",
-        "name": name,
-        "system": "module",
-        "metrics": {"pearson": 0.5, "spearman": 0.5},
-        "intervals": {"pearson": [0.4, 0.6]},
-        "n": 4,
-        "groups": {"main-news": {"n": 4, "metrics": {"pearson": 0.5}}},
-        "baselines": {"word_overlap": {"pearson": 0.2}},
-        "items": items,
-        "data": {"file": f"{name}.csv", "sha256": "ab" * 32},
-        "module": {"path": "m", "fingerprint": "c0"},
-    }
-    return Result(**(given | fields))
+from tests.evaluation.report.results_of import sts
 
 
 @pytest.fixture
 def results(tmp_path):
-    store.write(scored(), tmp_path / "results")
+    store.write(sts("sts-dev"), tmp_path / "results")
     return tmp_path / "results"
 
 
@@ -89,7 +65,7 @@ def test_a_report_lies_among_the_results_and_replaces_none(results, run, fails):
     "manifest", ["x", '{"outputs": {"train-0": 3}}', '{"outputs": {"train-0": {"records": 0}}}']
 )
 def test_a_page_of_rows_needs_a_manifest_with_pairs(manifest, fails, write_text, tmp_path):
-    store.write(scored(), tmp_path / "results" / "a-0")
+    store.write(sts("sts-dev"), tmp_path / "results" / "a-0")
     path = write_text("pairs/COMPLETED", manifest)
     rows = ["rows", "--results", tmp_path / "results", "--pairs", tmp_path / "pairs"]
     assert str(path) in fails(*rows, "--output", tmp_path / "page.md")

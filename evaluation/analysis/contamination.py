@@ -24,6 +24,10 @@ from evaluation.results.store import Evaluation, Store
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
+NOTE = (
+    "Texts are the same if their letters and digits are, in any case. A pair is in training if one "
+    "record has both its texts, in either order; a text, if any record has it."
+)
 
 
 class EvaluationSet(NamedTuple):
@@ -123,11 +127,7 @@ def result_of(
         n=len(of.items),
         counts={"training_records": records} | counts,
         settings={"seed": seed, "resamples": statistics.RESAMPLES},
-        notes=[
-            "Texts are the same if their letters and digits are, in any case. A pair is in "
-            "training if one record has both its texts, in either order; a text, if any record "
-            "has it."
-        ],
+        notes=[NOTE],
         items=[
             {"row": row, "texts": list(of.items[row]), "pair": row in found.pairs}
             for row in sorted({*found.pairs, *found.texts})[:SHOWN]

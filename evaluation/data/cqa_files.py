@@ -19,9 +19,8 @@ from common.text_files import Source, is_visible, number, parse_lines, unpacked_
 
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
 """Both of the first are good questions (section 4.4)."""
-_UNKNOWN = "?"
+_UNKNOWN, _RELEVANCY = "?", ".relevancy"
 _GOLD = {"true": True, "false": False}
-_RELEVANCY = ".relevancy"
 _VARIANTS = ("-with-multiline", "-input")
 """Ends of the names of files with the questions of another one, which is preferred."""
 

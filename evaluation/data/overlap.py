@@ -34,8 +34,7 @@ def normalize(text: str) -> str:
 def find(items: dict[str, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[str, Overlap]:
     """Return each evaluation set's overlap with training records, which are read once.
 
-    A record is its two texts, and the context turns before them if there are any.
-    Memory grows with the evaluation sets alone: of training texts only a match is kept.
+    A record is its two texts, and any context turns. Of training texts only a match is kept.
     """
     keys = {name: [tuple(map(_key, pair)) for pair in pairs] for name, pairs in items.items()}
     texts = {key for rows in keys.values() for row in rows for key in row if key}

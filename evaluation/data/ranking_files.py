@@ -28,10 +28,8 @@ class Pair(NamedTuple):
     response: str
     input_id: str
     response_id: str
-    context: str = ""
-    """The messages before the input in one text, the nearest first."""
-    own_reply: str | None = None
-    """"true" if one author wrote both texts; None in records without it."""
+    context: str = ""  # the messages before the input in one text, the nearest first
+    own_reply: str | None = None  # "true" if one author wrote both texts
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,7 @@ class RankingData:
 
     name: str
     pairs: list[Pair]
-    own_replies: int | None = None
-    """How many pairs with one author are left out; None where authors are unknown."""
+    own_replies: int | None = None  # pairs with one author, left out; None if authors are unknown
 
     def texts(self) -> list[tuple[str, str]]:
         """Return input and response of each pair."""

@@ -24,9 +24,7 @@ from common.text_files import Source, is_visible, load_json, number, parse_lines
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 _HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query", "document"}
 """What tables with a header may call ids and texts."""
-MOST = 1000
-"""Of a grade, and of a negative one: the library takes others for other numbers, or ends."""
-
+MOST = 1000  # of a grade, and of a negative one: the library takes others for other numbers
 UNKNOWN_QUERY, UNKNOWN_DOCUMENT = "judgements_of_unknown_queries", "unknown_relevant_documents"
 REPEATED = "repeated_judgements"
 Relevant = dict[str, dict[str, int]]

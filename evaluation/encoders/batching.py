@@ -8,13 +8,9 @@ from tqdm import tqdm
 
 from common.errors import InputError
 
-SENTENCES = 256
-"""The most in one batch."""
-CHARACTERS = 2**16
-"""The most in one batch when all are as long as its longest, as padding makes them."""
-CACHE_BYTES = 256 * 2**20
-"""The rows that an encoder remembers take no more."""
-
+SENTENCES = 256  # the most in one batch
+CHARACTERS = 2**16  # the most in one batch when all are as long as its longest, as padding does
+CACHE_BYTES = 256 * 2**20  # the rows that an encoder remembers take no more
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts to rows: float32 [texts, dim]."""
 

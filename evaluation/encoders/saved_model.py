@@ -16,21 +16,19 @@ from evaluation.encoders.batching import BatchedEncoder
 
 CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
 _IN_CONTEXT = "encode_input_in_context"
-_EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")
-"""The second is what the modules of TensorFlow 1 call it."""
-_PAIRS = 256
-"""Pairs of texts in a batch."""
+_EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")  # the second in modules of TensorFlow 1
+_PAIRS = 256  # pairs of texts in a batch
 
 
 class Encoder:
-    """Loads a module once and encodes sentences with it.
+    """Loads a module once, of a folder or of a URL for tensorflow-hub, and encodes sentences.
 
     Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
     `serving_default` or else through its root `__call__`. Signatures `encode_input` and
     `encode_response` encode the inputs and responses of response ranking (the paper's u and v',
     whose dot product is the score); without one, the embedding is used. A module without embeddings
-    loads where it has what a task may ask for instead, in its `signatures`: `similarity` or
-    `classify_nli`.
+    loads if it has the signature `similarity` or `classify_nli`. Reports take a `pretrained` one
+    for somebody's.
 
     `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
     their order; they raise InputError where the module gives no embeddings, or a row with NaN or

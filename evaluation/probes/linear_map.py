@@ -3,8 +3,7 @@
 "A Repository of Conversational Datasets", section 4: response selection with vectors of an encoder
 that stays as it is. The score of a response is (u + u W) . v, with u and v of length 1. The map is
 here on the inputs, theirs is on the responses: the products are the same. It is learned with their
-loss, a softmax over the responses of a batch of 100, and chosen like theirs by the accuracy on held
-out pairs, here over learning rates, penalties of W, and passes.
+loss, a softmax over the responses of a batch of 100, and chosen by the accuracy on held out pairs.
 """
 
 import itertools
@@ -19,10 +18,8 @@ from evaluation.data.ranking_files import Pair, blocks
 from evaluation.metrics.similarity import unit
 
 LEARNING_RATES = (1e-2, 1e-3)
-PENALTIES = (0.0, 1e-3)
-"""Of the sum of squares of W."""
-SCALE = 20.0
-"""Of the scores in the softmax: cosines alone are too close to each other to learn from."""
+PENALTIES = (0.0, 1e-3)  # of the sum of squares of W
+SCALE = 20.0  # of the scores in the softmax: cosines alone are too close to each other
 BATCH = 100
 MOST_PASSES = 10
 PATIENCE = 2  # passes without a better P@1
@@ -41,17 +38,13 @@ class LinearMap:
         """
         for name, pairs in (("training", training), ("validation", validation)):
             if len(pairs) < BATCH:
-                raise InputError(
-                    f"--training_pairs: {len(pairs)} {name} pairs; accepted: {BATCH} or more"
-                )
+                said = f"{len(pairs)} {name} pairs; accepted: {BATCH} or more"
+                raise InputError(f"--training_pairs: {said}")
         self.path = f"{encoder.path} mapped"
         self._encoder, self._training, self._validation = encoder, training, validation
 
     def fit(self, texts: Sequence[str]) -> "LinearMap":
-        """Learn W, that of the highest P@1 on the validation pairs, or 0; return itself.
-
-        `texts` are those to score.
-        """
+        """Learn W, that of the highest P@1 on the validation pairs, or 0; return itself."""
         if hasattr(self._encoder, "fit"):
             known = [text for pair in (*self._training, *self._validation) for text in pair[:2]]
             self._encoder.fit([*known, *texts])

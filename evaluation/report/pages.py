@@ -147,9 +147,8 @@ def rows(options: RowsOptions) -> None:
         left_out=left_out,
         figure=picture.name if figure_8 else "",
     )
-    files = {
-        output.parent / "results" / f"{name}.csv": one.csv() for name, one in csv_files.items()
-    }
+    folder = output.parent / "results"
+    files = {folder / f"{name}.csv": one.csv() for name, one in csv_files.items()}
     files |= {picture: figures.nli_shares(figure_8)} if figure_8 else {}
     for path, text in (files | {output: page}).items():
         write_text(path, text)

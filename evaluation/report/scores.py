@@ -10,10 +10,8 @@ from typing import NamedTuple
 from evaluation.results.result import ALL, DECLARED, SYSTEMS, VARIANTS, Result, data_name
 from evaluation.results.runs import BASELINE, OURS, Run
 
-PAPER = "paper"
-"""A kind of rows, beside those of runs."""
-UNTUNED = "untuned"
-"""A baseline in results that is a row of its own."""
+PAPER = "paper"  # a kind of rows, beside those of runs
+UNTUNED = "untuned"  # a baseline in results that is a row of its own
 
 
 class Score(NamedTuple):

@@ -23,9 +23,7 @@ from evaluation.report.scores import PAPER, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name
 from evaluation.results.runs import BASELINE, OTHER, OURS, Run
 
-WIDE = 4
-"""With more columns, Markdown shows no intervals: they do not fit on a page."""
-
+WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
 Rows = dict[tuple[str, str], dict[str, Score]]
 """By row and kind, its cells by header."""
 
@@ -166,8 +164,7 @@ PAPER_YAML = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(enc
 TABLES = msgspec.convert(PAPER_YAML["tables"], dict[str, Spec])
 MAIN = msgspec.convert(PAPER_YAML["main"], list[Main])
 SIZES: dict[str, dict[str, int]] = PAPER_YAML["sizes"]
-CANDIDATES = 100
-"""Responses of which the paper ranks the true one."""
+CANDIDATES = 100  # of which the paper ranks the true response
 
 
 def specified(scores: Sequence[Score]) -> list[Table]:

@@ -11,15 +11,12 @@ from evaluation.metrics import declared
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
-RETRIEVAL = "retrieval"
-"""Retrieval on the user's own data: three files."""
+RETRIEVAL = "retrieval"  # on the user's own data: three files
 IGNORE_IDENTICAL_IDS = "ignore_identical_ids"
-"""The setting of retrieval without documents that have a query's id."""
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
-ALL = "all"
-"""The group that all items of a result are in."""
+ALL = "all"  # the group that all items of a result are in
 SYSTEMS = {
     "module": "this module",
     "module_tuned": "this module, tuned",

@@ -14,8 +14,7 @@ from evaluation.results import store
 from evaluation.results.result import DECLARED, LEARNED_FROM, SYSTEMS, Result, data_name, hashes
 from evaluation.results.text import module_name
 
-BASELINES = "baselines"
-"""The folder in a folder of results that the command `baselines` writes to."""
+BASELINES = "baselines"  # the folder that the command of this name writes to
 OURS, OTHER, BASELINE = "ours", "other", "baseline"
 SHARES = ("growth", "nli")
 """Kinds of rows trained on a share of the pairs or the NLI pairs, in percent, such as `nli_30`."""

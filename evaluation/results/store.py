@@ -68,8 +68,7 @@ class Store:
     """The folder that a command writes its results to; a result is for one process at a time.
 
     A result of the same data, module and settings is not computed again unless `again` says so.
-    One of other data, another module or other settings is an error: it is neither passed off as
-    the one asked for nor overwritten unasked.
+    One of other data, another module or other settings is an error.
     """
 
     output: Path

@@ -30,10 +30,8 @@ from evaluation.results.result import IN_CONTEXT, Result
 from evaluation.results.store import Evaluation
 
 AT = (1, 3, 10)
-
 # Embeddings of one text differ by about 1e-7 of their size between batches.
 SAME = 1e-6
-
 CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there are any."
 
 
@@ -132,8 +130,7 @@ def _overlap_ranks(
 ) -> np.ndarray:
     """Return the rank of each true response by the words it shares: int [pairs], from 1.
 
-    Most overlaps are 0, and ties counted as losses would put this baseline below chance: its
-    ties are broken at random.
+    Most overlaps are 0: ties are broken at random, or this baseline would be below chance.
     """
     random = np.random.default_rng(seed)
     inputs = [similarity.words(pair.input) for pair in pairs]

@@ -34,15 +34,10 @@ MEASURES = {
     "recall_at_100": R @ 100,
 }
 """MRR is the mean of reciprocal ranks; nDCG's gain is the grade, discounted by log2(1 + rank)."""
-DEEPEST = 100
-"""No measure looks at a later rank."""
-CELLS = 1 << 25
-"""Scores in memory at a time: 256 MB of float64."""
-KEPT = 10
-"""Documents of each query that a result names."""
-DECIMALS = 6
-"""Scores that are the same to so many are equal: products of one text differ by about 1e-7."""
-
+DEEPEST = 100  # no measure looks at a later rank
+CELLS = 1 << 25  # scores in memory at a time: 256 MB of float64
+KEPT = 10  # documents of each query that a result names
+DECIMALS = 6  # scores equal to so many are the same: products of one text differ by about 1e-7
 Rankings = dict[str, list[str]]
 """Ids of documents, best first, by the query's id."""
 

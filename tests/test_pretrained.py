@@ -31,26 +31,23 @@ module, data = sys.argv[1:]
 signatures = tf.saved_model.load(module).signatures
 
 
-def run(name, first, second, output):
-    head, found = signatures[name], []
-    for start in range(0, len(first), 500):
-        some = [tf.constant(side[start : start + 500]) for side in (first, second)]
-        names = sorted(head.structured_input_signature[1], key=ORDER.index)
-        found.append(head(**dict(zip(names, some)))[output].numpy())
-    return np.concatenate(found)
+def run(name, output, **texts):
+    rows = range(0, len(next(iter(texts.values()))), 500)
+    parts = ({k: tf.constant(side[at : at + 500]) for k, side in texts.items()} for at in rows)
+    return np.concatenate([signatures[name](**some)[output].numpy() for some in parts])
 
 
-ORDER = ["sentences1", "sentences2", "premise", "hypothesis"]
 for split in ("dev", "test"):
     with open(f"{data}/stsb/sts-{split}.csv", encoding="utf-8") as file:
         rows = [line.rstrip("\\n").split("\\t") for line in file]
     gold = [float(row[4]) for row in rows]
-    found = run("similarity", [row[5] for row in rows], [row[6] for row in rows], "score")
+    sides = ([row[column] for row in rows] for column in (5, 6))
+    found = run("similarity", "score", **dict(zip(("sentences1", "sentences2"), sides)))
     print(json.dumps([f"sts-{split}", "pearson", np.corrcoef(gold, found)[0, 1]]))
 with gzip.open(f"{data}/nli/snli_1.0_test.jsonl.gz", "rt", encoding="utf-8") as file:
     pairs = [json.loads(line) for line in file]
-sides = [[pair[side] for pair in pairs] for side in ("sentence1", "sentence2")]
-best = run("classify_nli", *sides, "outputs").argmax(axis=1)
+sides = ([pair[side] for pair in pairs] for side in ("sentence1", "sentence2"))
+best = run("classify_nli", "outputs", **dict(zip(("premise", "hypothesis"), sides))).argmax(axis=1)
 labels = ["entailment", "neutral", "contradiction"]
 right = [labels[one] == pair["gold_label"] for one, pair in zip(best, pairs)]
 print(json.dumps(["snli-test", "accuracy", np.mean(right)]))

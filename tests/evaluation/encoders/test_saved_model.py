@@ -1,3 +1,4 @@
+import inspect
 import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,62 +16,39 @@ from evaluation.encoders.saved_model import Encoder
 STRINGS = [tf.TensorSpec([None], tf.string)]
 
 
-class Lengths(tf.Module):
+def length(texts):
+    return tf.cast(tf.strings.length(texts), tf.float32)
+
+
+def both(texts):
     """Any team's module: [1, length in bytes] for each text."""
-
-    @tf.function(input_signature=STRINGS)
-    def __call__(self, texts):
-        lengths = tf.cast(tf.strings.length(texts), tf.float32)
-        return tf.stack([tf.ones_like(lengths), lengths], axis=1)
-
-    @tf.function(input_signature=STRINGS)
-    def twice(self, texts):
-        return {"outputs": 2 * self(texts)}
+    return tf.stack([tf.ones_like(length(texts)), length(texts)], axis=1)
 
 
-class SignatureOnly(tf.Module):
-    """No callable root, an input name of its own, and two sides."""
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="texts")])
-    def left(self, texts):
-        return {"outputs": tf.fill([tf.size(texts), 3], 1.0), "tokens": tf.size(texts)}
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="inputs")])
-    def right(self, inputs):
-        return {"outputs": tf.fill([tf.size(inputs), 3], 2.0)}
+def left(texts):
+    return {"outputs": tf.fill([tf.size(texts), 3], 1.0), "tokens": tf.size(texts)}
 
 
-class Faulty(tf.Module):
+def right(inputs):
+    return {"outputs": tf.fill([tf.size(inputs), 3], 2.0)}
+
+
+def fails(texts):
     """Goes wrong in the way that the text names."""
-
-    @tf.function(input_signature=STRINGS)
-    def __call__(self, texts):
-        nan = tf.equal(texts, "nan")
-        zero = tf.equal(texts, "zero")
-        fails = tf.reduce_any(tf.equal(texts, "crash"))
-        with tf.control_dependencies([tf.debugging.Assert(~fails, ["a crash"])]):
-            values = tf.where(nan, float("nan"), tf.where(zero, 0.0, 1.0))
-        short = tf.reduce_any(tf.equal(texts, "drops a row"))
-        return tf.stack([values, values], axis=1)[tf.cast(short, tf.int32) :]
+    crashes = tf.reduce_any(tf.equal(texts, "crash"))
+    with tf.control_dependencies([tf.debugging.Assert(~crashes, ["a crash"])]):
+        zeros = tf.where(tf.equal(texts, "zero"), 0.0, 1.0)
+        values = tf.where(tf.equal(texts, "nan"), float("nan"), zeros)
+    short = tf.reduce_any(tf.equal(texts, "drops a row"))
+    return tf.stack([values, values], axis=1)[tf.cast(short, tf.int32) :]
 
 
-class Words(tf.Module):
-    """No embeddings: a word table, and scores of pairs."""
+def alike(sentences1, sentences2):
+    return {"score": 5.0 - tf.abs(length(sentences1) - length(sentences2))}
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="inputs")])
-    def table(self, inputs):
-        lengths = tf.cast(tf.strings.length(inputs), tf.float32)
-        return {"outputs": tf.stack([lengths, 2 * lengths], axis=1)}
 
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([None], tf.string, name="sentences1"),
-            tf.TensorSpec([None], tf.string, name="sentences2"),
-        ]
-    )
-    def alike(self, sentences1, sentences2):
-        gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
-        return {"score": 5.0 - tf.cast(gap, tf.float32)}
+def in_context(inputs, context):
+    return {"outputs": tf.stack([length(inputs), length(context)], axis=1)}
 
 
 class Weighted(tf.Module):
@@ -85,23 +63,29 @@ class Weighted(tf.Module):
         return tf.cast(tf.strings.length(texts), tf.float32)[:, None] * self.weight
 
 
-class Wrong(tf.Module):
-    """A table of signatures and shapes nobody can use."""
-
-    @tf.function(input_signature=STRINGS)
-    def flat(self, texts):
-        return {"outputs": tf.cast(tf.strings.length(texts), tf.float32)}
-
-    @tf.function(input_signature=STRINGS)
-    def two(self, texts):
-        return {"a": tf.zeros([1, 1]), "b": tf.zeros([1, 1])}
-
-
 @pytest.fixture(scope="module")
 def save(tmp_path_factory):
-    def save_module(module, **signatures):
+    """A function that saves a module, or a function of texts as one, with signatures."""
+
+    def save_module(module=None, **signatures):
         path = tmp_path_factory.mktemp("module")
-        tf.saved_model.save(module, str(path), signatures=signatures or None)
+        if not isinstance(module, tf.Module):
+
+            class Module(tf.Module):
+                if of_texts := module:
+                    __call__ = tf.function(
+                        lambda self, texts: type(self).of_texts(texts), input_signature=STRINGS
+                    )
+
+            module = Module()
+        made = {
+            name: tf.function(
+                of, input_signature=[tf.TensorSpec([None], tf.string, one) for one in taken]
+            )
+            for name, of in signatures.items()
+            for taken in [inspect.signature(of).parameters]
+        }
+        tf.saved_model.save(module, str(path), signatures=made or None)
         return path
 
     return save_module
@@ -109,31 +93,16 @@ def save(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lengths(save):
-    return save(Lengths())
+    return save(both)
 
 
 @pytest.fixture(scope="module")
 def faulty(save):
-    return Encoder(save(Faulty()))
+    return Encoder(save(fails))
 
 
-class InContext(tf.Module):
-    """Embeds a text as its length, and an input in its context as both lengths."""
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-    def __call__(self, sentences):
-        return tf.cast(tf.strings.length(sentences), tf.float32)[:, tf.newaxis]
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)] * 2)
-    def in_context(self, inputs, context):
-        return {"outputs": tf.concat([self(inputs), self(context)], axis=1)}
-
-
-def test_inputs_in_their_context(tmp_path):
-    module = InContext()
-    signatures = {"encode_input_in_context": module.in_context}
-    tf.saved_model.save(module, str(tmp_path), signatures=signatures)
-    encoder = Encoder(tmp_path)
+def test_inputs_in_their_context(save):
+    encoder = Encoder(save(both, encode_input_in_context=in_context))
     assert encoder.reads_context
     rows = encoder.encode_inputs_in_context(["ab", "c"] * 200, ["", "defg"] * 200)
     np.testing.assert_array_equal(rows, [[2, 0], [1, 4]] * 200)
@@ -146,8 +115,7 @@ def test_foreign_module_keeps_order_and_repeats(lengths, save):
     assert encoder.encode_responses(["abc", "d"]).tolist() == [[1, 3], [1, 1]]
     assert rows.tolist() == [[1, 4], [1, 1], [1, 0], [1, 4], [1, 5]]
     # A signature comes before the root.
-    module = Lengths()
-    assert Encoder(save(module, serving_default=module.twice)).encode(["a"]).tolist() == [[2, 2]]
+    assert Encoder(save(both, serving_default=right)).encode(["a"]).tolist() == [[2, 2, 2]]
 
 
 @pytest.mark.parametrize(
@@ -155,16 +123,16 @@ def test_foreign_module_keeps_order_and_repeats(lengths, save):
     [([], (1, 1, 1)), (["encode_response"], (1, 1, 2)), (["encode_input"], (1, 2, 1))],
 )
 def test_signatures_encode_inputs_and_responses(save, names, rows):
-    module = SignatureOnly()
-    signatures = {"serving_default": module.left} | dict.fromkeys(names, module.right)
-    encoder = Encoder(save(module, **signatures))
+    encoder = Encoder(save(serving_default=left, **dict.fromkeys(names, right)))
     found = (encoder.encode(["a"]), encoder.encode_inputs(["a"]), encoder.encode_responses(["a"]))
     assert tuple(int(each[0, 0]) for each in found) == rows
 
 
 def test_word_vectors_may_be_zero(save, lengths):
-    module = Words()
-    words = Encoder(save(module, word_vectors=module.table, similarity=module.alike))
+    def table(inputs):
+        return {"outputs": tf.stack([length(inputs), 2 * length(inputs)], axis=1)}
+
+    words = Encoder(save(word_vectors=table, similarity=alike))
     assert words.word_vectors(["abc", ""]).tolist() == [[3, 6], [0, 0]]
     assert not words.gives_embeddings
     with pytest.raises(InputError, match=words.path):
@@ -180,10 +148,11 @@ def test_bad_rows_name_the_sentence(faulty, text):
         faulty.encode([f"before {text}", text, f"after {text}"])  # none of them encoded before
 
 
-@pytest.mark.parametrize("signature", ["flat", "two"])
+@pytest.mark.parametrize(
+    "signature", [lambda texts: {"a": length(texts)}, lambda texts: {"a": both(texts), "b": texts}]
+)
 def test_unusable_signatures(save, signature):
-    module = Wrong()
-    path = save(module, serving_default=getattr(module, signature))
+    path = save(serving_default=signature)
     with pytest.raises(InputError, match=str(path)):
         Encoder(path).encode(["a"])
 

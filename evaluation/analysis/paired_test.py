@@ -67,6 +67,10 @@ def run(options: CompareOptions) -> None:
         "only in A, so not compared": [one.name for one in a if one.name not in in_both],
         "only in B, so not compared": [one.name for one in b if one.name not in in_both],
         "not compared, because they lack the system": sorted(lacking),
+        "not compared, because the items do not give it": sorted(
+            {name for one, other in pairs for name in one.metrics.keys() & other.metrics}
+            - {row.figure for row in differences}
+        ),
         "learned or chosen on other data in A than in B": [
             name for name, of in learned.items() if len(of - {None}) > 1
         ],

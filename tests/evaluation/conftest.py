@@ -1,3 +1,4 @@
+import inspect
 import sys
 
 import numpy as np
@@ -108,16 +109,42 @@ def xml_file(write_text):
 
 
 @pytest.fixture(scope="session")
-def module(tmp_path_factory):
+def save(tmp_path_factory):
+    """A function that saves a module, or a function of texts as one, with signatures."""
+
+    import tensorflow as tf
+
+    def texts(*names):
+        return [tf.TensorSpec([None], tf.string, name) for name in names]
+
+    def save_module(module=None, **signatures):
+        path = tmp_path_factory.mktemp("module")
+        if not isinstance(module, tf.Module):
+
+            class Module(tf.Module):
+                if of_texts := module:
+                    __call__ = tf.function(
+                        lambda self, texts: type(self).of_texts(texts), input_signature=texts(None)
+                    )
+
+            module = Module()
+        made = {
+            name: tf.function(of, input_signature=texts(*inspect.signature(of).parameters))
+            for name, of in signatures.items()
+        }
+        tf.saved_model.save(module, str(path), signatures=made or None)
+        return path
+
+    return save_module
+
+
+@pytest.fixture(scope="session")
+def module(save):
     """Two lines of somebody else's TensorFlow."""
     import tensorflow as tf
 
-    class Counts(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-        def __call__(self, texts):
-            letters = [tf.strings.regex_replace(texts, f"[^{x}]", "") for x in "adehnorstu"]
-            return tf.stack([tf.cast(tf.strings.length(x), tf.float32) + 0.1 for x in letters], 1)
+    def counts(texts):
+        letters = [tf.strings.regex_replace(texts, f"[^{x}]", "") for x in "adehnorstu"]
+        return tf.stack([tf.cast(tf.strings.length(x), tf.float32) + 0.1 for x in letters], 1)
 
-    path = tmp_path_factory.mktemp("counts")
-    tf.saved_model.save(Counts(), str(path))
-    return path
+    return save(counts)

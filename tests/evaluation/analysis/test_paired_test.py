@@ -16,7 +16,8 @@ def sts_result(score, gold):
         | {"baselines": {"word_overlap": float(-g)}}
         for i, (s, g) in enumerate(zip(score, gold, strict=True))
     ]
-    return sts("sts-dev", n=len(items), items=items, data={"sha256": "ab"})
+    metrics = dict.fromkeys(("pearson", "spearman", "of_their_own"), 0.5)
+    return sts("sts-dev", n=len(items), items=items, metrics=metrics, data={"sha256": "ab"})
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,7 @@ def test_the_command(three, tmp_path, run, fails):
         assert said in printed
     assert "learned or chosen on other data in A than in B: dev\n" in printed
     assert "2 tests" in printed
+    assert "not compared, because the items do not give it: of_their_own\n" in printed
     assert "not compared, because they lack the system: bare\n" in printed
     assert re.search(r"dev +Pearson +\d+ +- ", printed)  # every score of A is the same
     printed = run("compare", tmp_path / "a" / "dev.json", tmp_path / "a" / "dev.json")

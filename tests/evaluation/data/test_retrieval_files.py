@@ -42,7 +42,9 @@ def test_json_as_others_write_it(read):
 
 
 def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
-    relevant = TREC + "q8 0 d1 1\nq9 0 d7 1\nq1 0 d7 2.0\nq1 0 d8 0\nq1 0 d1 1.0\nq2 0 2 3\n"
+    relevant = (
+        TREC + "q8 0 d1 1\nq9 0 d7 1\nq1 0 d7 2.0\nq1 0 d8 0\nq1 0 d1 1.0\nq2 0 2 3\nq3 0 d1 0\n"
+    )
     data = read(relevant=relevant)
     # As in trec_eval, a relevant document that is not there counts as not found.
     assert data.relevant == {"q1": {"d1": 1, "2": 0, "d7": 2, "d8": 0}, "q2": {"2": 3}}

@@ -1,4 +1,3 @@
-import inspect
 import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -61,34 +60,6 @@ class Weighted(tf.Module):
     @tf.function(input_signature=STRINGS)
     def __call__(self, texts):
         return tf.cast(tf.strings.length(texts), tf.float32)[:, None] * self.weight
-
-
-@pytest.fixture(scope="module")
-def save(tmp_path_factory):
-    """A function that saves a module, or a function of texts as one, with signatures."""
-
-    def save_module(module=None, **signatures):
-        path = tmp_path_factory.mktemp("module")
-        if not isinstance(module, tf.Module):
-
-            class Module(tf.Module):
-                if of_texts := module:
-                    __call__ = tf.function(
-                        lambda self, texts: type(self).of_texts(texts), input_signature=STRINGS
-                    )
-
-            module = Module()
-        made = {
-            name: tf.function(
-                of, input_signature=[tf.TensorSpec([None], tf.string, one) for one in taken]
-            )
-            for name, of in signatures.items()
-            for taken in [inspect.signature(of).parameters]
-        }
-        tf.saved_model.save(module, str(path), signatures=made or None)
-        return path
-
-    return save_module
 
 
 @pytest.fixture(scope="module")

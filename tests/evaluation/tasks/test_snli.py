@@ -24,30 +24,21 @@ def read(path):
 
 
 @pytest.fixture(scope="module")
-def pairs_module(tmp_path_factory):
+def pairs_module(save):
     """Signatures of pairs alone: no embeddings, and not callable."""
     import tensorflow as tf
 
-    both = [tf.TensorSpec([None], tf.string, name=name) for name in ("premise", "hypothesis")]
-    sides = [tf.TensorSpec([None], tf.string, name=f"sentences{i}") for i in (1, 2)]
+    def nli(premise, hypothesis):
+        left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
+        label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
+        return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3)}
 
-    class Lengths(tf.Module):
-        @tf.function(input_signature=both)
-        def nli(self, premise, hypothesis):
-            left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
-            label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
-            return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3)}
+    def similarity(sentences1, sentences2):
+        gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
+        broken = tf.where(tf.equal(sentences1, "nan"), float("nan"), 0.0)
+        return {"score": tf.maximum(0.0, 5.0 - tf.cast(gap, tf.float32)) + broken}
 
-        @tf.function(input_signature=sides)
-        def similarity(self, sentences1, sentences2):
-            gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
-            broken = tf.where(tf.equal(sentences1, "nan"), float("nan"), 0.0)
-            return {"score": tf.maximum(0.0, 5.0 - tf.cast(gap, tf.float32)) + broken}
-
-    path, module = tmp_path_factory.mktemp("pairs"), Lengths()
-    signatures = {"classify_nli": module.nli, "similarity": module.similarity}
-    tf.saved_model.save(module, str(path), signatures=signatures)
-    return path
+    return save(classify_nli=nli, similarity=similarity)
 
 
 def test_pairs_without_an_agreed_label_are_counted(write_text):

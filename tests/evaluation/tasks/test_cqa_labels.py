@@ -47,6 +47,7 @@ def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
     assert {name: found.metrics[name] for name in expected} == expected
     assert found.metrics["map"] == test.metrics["map"]
     assert found.baselines["ceiling"]["f1"] == 1.0
+    assert found.baselines["search_engine"]["recall"] == 1.0  # from the threshold on
     assert found.settings["threshold"] == pytest.approx(0.4, abs=1e-6)
     assert any("chosen by F1 on cqa-dev" in note for note in found.notes)
     (note,) = cqa.classified(dev, cqa.thresholds(dev), dev=dev.name).notes

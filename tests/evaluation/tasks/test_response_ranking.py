@@ -1,8 +1,11 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 from common.errors import InputError
 from evaluation.data import ranking_files
+from evaluation.results import measure
 from evaluation.tasks import evaluate
 from evaluation.tasks import response_ranking as ranking
 
@@ -105,6 +108,13 @@ def test_perfect_and_reversed_scores(fake_encoder):
     perfect = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
     assert perfect.metrics == {"p_at_1": 1.0, "p_at_3": 1.0, "p_at_10": 1.0}
     assert (perfect.n, len(perfect.items)) == (11, 11)
+    # By hand: the first block, of four pairs, twice, and the last, of three, once.
+    sample = measure.sample_of(
+        dataclasses.replace(
+            perfect, items=[item | {"rank": 1 + (item["block"] == 2)} for item in perfect.items]
+        )
+    )
+    assert sample.metrics(np.array([0, 0, 2]))["p_at_1"] == 8 / 11
     encoder = one_hot_encoder(fake_encoder, pairs)
     encoder.responses = {text: -row for text, row in encoder.responses.items()}
     reverse = ranking.evaluate(encoder, data(pairs), candidates=4)

@@ -59,7 +59,6 @@ def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
     found = sts.evaluate(encoder, dev, matrix=tuned.matrix)
     assert found.metrics["pearson"] == pytest.approx(tuned.scores["dev"], abs=1e-6)
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
-    print(tuned.chosen, tuned.scores)
 
 
 def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
@@ -86,3 +85,28 @@ def test_the_gradient_is_the_slope():
     slope = sts_tuning._loss(at.reshape(4, 4), pairs, penalty=0.01)[1]
     assert slope == pytest.approx(scipy.optimize.approx_fprime(at, value, 1e-6), abs=1e-4)
     assert np.abs(slope).max() > 0.01
+
+
+def test_the_start_evens_the_directions_out(world):
+    pairs = sts_tuning.embedded(*world[:2])
+    spread = (pairs.left @ sts_tuning._start(pairs, 1.0)).std(axis=0)
+    assert spread.max() < 1.3 * spread.min()
+
+
+class Scripted(sts_tuning.Pairs):
+    """A dev file whose score after each step is written down."""
+
+    def __init__(self, *scores):
+        object.__setattr__(self, "scores", list(scores))
+
+    def times(self, matrix):
+        return self
+
+    def pearson(self):
+        return self.scores.pop(0)
+
+
+def test_it_stops_two_steps_after_the_best(world):
+    dev = Scripted(0.1, 0.2, 0.15, 0.3, 0.25, 0.4, 0.1, 0.2)
+    _, step = sts_tuning._descend(sts_tuning.embedded(*world[:2]), dev, penalty=0.001)
+    assert (step, dev.scores) == (5, [])

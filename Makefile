@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-ci test-all nightly lint engines reproduce ablations pretrained benchmark clean
+.PHONY: help install demo own test test-ci test-all nightly lint engines reproduce ablations pretrained benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -58,6 +58,17 @@ demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/repor
 	  '  Reddit dumps: $(RUN) -m data_pipeline reddit --help' \
 	  '  training and presets: $(RUN) -m model --help'
 
+# Options of data_pipeline for the format, such as "--text_field said", and of common.own.
+OPTIONS ?=
+.PHONY: own-given
+own-given:
+	@test -n "$(INPUT)" -a -n "$(FORMAT)" -a -n "$(OUTPUT)" || \
+	  { echo "error: make own INPUT=EXPORT FORMAT=slack OUTPUT=DIR; docs/own.md has more"; exit 1; }
+
+own: own-given $(INSTALLED)  ## INPUT=EXPORT FORMAT=slack OUTPUT=DIR: a module from your conversations, and whether to use it
+	@$(RUN) -m common.own --input '$(INPUT)' --format '$(FORMAT)' --output '$(OUTPUT)' \
+	  $(if $(LABELLED),--labelled '$(LABELLED)') $(OPTIONS)
+
 # Two processes, each with a file of tests at a time.
 test: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## the fast tests
 	$(RUN) -m pytest -m "not slow" -n 2 --dist loadfile
@@ -89,13 +100,13 @@ RUNS ?= runs/reproduce
 # More options of Snakemake, such as --dry-run or --profile of a cluster.
 WORKFLOW_OPTIONS ?=
 # Those that were given, as DATA='DIR'.
-OPTIONS = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS GPU,\
+GIVEN = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS GPU,\
   $(if $(filter-out undefined,$(origin $(name))),$(name)='$(subst ','\'',$($(name)))'))
 # $(1): a rule of the Snakefile. Options go in a file: Snakemake types those of its command line (1.10 is 1.1).
 workflow = mkdir -p '$(RUNS)' && { flock --nonblock 9 || \
   { echo 'error: another make works in $(RUNS); wait for it to end'; exit 1; }; \
   $(RUN) -c 'import json, sys; print(json.dumps(dict(given.split("=", 1) for given in sys.argv[1:])))' \
-  $(strip $(OPTIONS)) > '$(RUNS)/.options.json'; \
+  $(strip $(GIVEN)) > '$(RUNS)/.options.json'; \
   $(WORKFLOW)/bin/snakemake $(1) --snakefile benchmarks/quality/Snakefile \
   --configfile '$(RUNS)/.options.json' $(WORKFLOW_OPTIONS); } 9> '$(RUNS)/.lock'
 

@@ -14,12 +14,13 @@ from apache_beam.io.filesystems import FileSystems
 from common.errors import InputError
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import INPUT_CHARACTERS, MONTHS, RESPONSE_CHARACTERS, SUBREDDITS
+from data_pipeline.card.statistics import UNKNOWN as WITHOUT_TIME
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
-from data_pipeline.pairs.newest import THREADS, UNKNOWN
+from data_pipeline.pairs.newest import UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
 from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
@@ -55,6 +56,8 @@ def publish(
     counts = _counts(report, plan)
     with closing(open_stored(FileSystems.join(output.incomplete, DEAD_LETTERS))) as stream:
         dead_letters = list(islice(stream, SHOWN))
+    if plan.options.split_by == NEWEST and {*report.tally.get(MONTHS, ())} == {WITHOUT_TIME}:
+        raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
     _accept(inputs, plan, counts, dead_letters, hints)
     files = _numbered(report.files, suffix=plan.shards.format.suffix)
@@ -99,7 +102,7 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     optional = {
         "own_replies": plan.options.has_authors,
         TIES: plan.source.layout is Layout.TURNS,
-        **dict.fromkeys((THREADS, UNKNOWN), plan.options.split_by == NEWEST),
+        UNKNOWN: plan.options.split_by == NEWEST,
         "excluded": plan.excluded is not None,
         "copies_dropped": plan.options.max_copies_of_pair is not None,
     }
@@ -149,13 +152,8 @@ def _accept(
             f"{counts['malformed']:,} malformed turns are left out; the turn after one replies to "
             "the turn before it"
         )
-    if counts.get(THREADS) and counts[UNKNOWN] == counts[THREADS]:
-        raise InputError(f"--split_by: {NEWEST} needs times, and no message has one")
-    if counts.get(UNKNOWN):
-        hints.append(
-            f"{counts[UNKNOWN]:,} threads have no message with a time; --split_by {NEWEST} takes "
-            "them for the oldest"
-        )
+    if unknown := counts.get(UNKNOWN):
+        hints.append(f"{unknown:,} threads have no time: --split_by {NEWEST} trains on the most")
     for split in plan.shards.held_out:
         held_out, learned = counts[f"{split}_pairs"], counts[IN_TRAIN.format(split)]
         if learned > _MANY_IN_TRAIN * held_out:

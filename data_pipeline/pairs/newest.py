@@ -7,20 +7,20 @@ thread and batch, and the others at the hashes of threads that are held out.
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
-from data_pipeline.execution.report import COUNTS, Tally
+from data_pipeline.execution.report import COUNTS
 from data_pipeline.pairs.schema import CREATED, SPLIT
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, stable_hashes
 from data_pipeline.pairs.tfrecord import THREAD_ID
 
-THREADS, UNKNOWN = "threads", "threads_without_time"
-"""The counts of all threads, and of those that have no reply with a time: the oldest, then."""
+UNKNOWN = "threads_without_time"
+"""The count of threads that have no reply with a time: they are taken for the oldest."""
 _THREADS = np.dtype([("thread", "<u8"), ("time", "<i8")])
 _NEVER = np.iinfo(np.int64).max
 
@@ -30,27 +30,24 @@ class HeldOut(NamedTuple):
 
     test: np.ndarray
     validation: np.ndarray
-    threads: int
-    """How many there are, held out or not."""
     unknown: int
-    """How many of them have no time."""
+    """How many of all threads have no time."""
 
 
 def add_splits(
     pairs: beam.PCollection, *, test_fraction: float, validation_fraction: float
 ) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of pairs -> the same with the column `SPLIT`; and a tally."""
-    fractions: dict[str, Any] = {
-        "test_fraction": test_fraction,
-        "validation_fraction": validation_fraction,
-    }
+    find = partial(newest, test_fraction=test_fraction, validation_fraction=validation_fraction)
     held_out = (
         pairs
         | "List the threads with their times" >> beam.Map(times_of)
         | "Collect the threads" >> beam.combiners.ToList()
-        | "Find the newest threads" >> beam.Map(partial(newest, **fractions))
+        | "Find the newest threads" >> beam.Map(find)
     )
-    tally = held_out | "Count threads without a time" >> beam.Map(_tally)
+    tally = held_out | "Count threads without a time" >> beam.Map(
+        lambda found: {COUNTS: Counter({UNKNOWN: found.unknown})}
+    )
     return pairs | "Add the splits" >> beam.Map(with_splits, AsSingleton(held_out)), tally
 
 
@@ -69,17 +66,13 @@ def newest(
 ) -> HeldOut:
     """The threads of all batches, as `times_of` lists them -> the newest; of equal age by hash."""
     rows = np.concatenate([np.frombuffer(batch, _THREADS) for batch in (b"", *batches)])
-    rows = rows[np.lexsort((rows["time"], rows["thread"]))]
-    _, first = np.unique(rows["thread"], return_index=True)
-    threads, times = rows["thread"][first], rows["time"][first]
-    is_unknown = times == _NEVER
-    order = np.lexsort((threads, -times, is_unknown))
-    ends = (
-        round(test_fraction * len(order)),
-        round((test_fraction + validation_fraction) * len(order)),
-    )
-    test, validation, _ = np.split(threads[order], ends)
-    return HeldOut(np.sort(test), np.sort(validation), len(order), int(is_unknown.sum()))
+    threads, of_row = np.unique(rows["thread"], return_inverse=True)
+    times = np.full(len(threads), _NEVER)
+    np.minimum.at(times, of_row, rows["time"])
+    order = threads[np.lexsort((threads, -times, times == _NEVER))]
+    ends = [round(f * len(order)) for f in (test_fraction, test_fraction + validation_fraction)]
+    test, validation, _ = np.split(order, ends)
+    return HeldOut(np.sort(test), np.sort(validation), int((times == _NEVER).sum()))
 
 
 def with_splits(pairs: pa.RecordBatch, held_out: HeldOut) -> pa.RecordBatch:
@@ -90,7 +83,3 @@ def with_splits(pairs: pa.RecordBatch, held_out: HeldOut) -> pa.RecordBatch:
     for split, those in ((TEST, held_out.test), (VALIDATION, held_out.validation)):
         splits[np.isin(hashes, those)] = SPLITS.index(split)
     return pairs.append_column(SPLIT, pa.array(splits[threads.indices.to_numpy()]))
-
-
-def _tally(held_out: HeldOut) -> Tally:
-    return {COUNTS: Counter({THREADS: held_out.threads, UNKNOWN: held_out.unknown})}

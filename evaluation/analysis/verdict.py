@@ -31,44 +31,33 @@ class Verdict(NamedTuple):
     difference: Difference
     """The module's figure less the other's."""
 
-    @property
-    def fewest(self) -> int:
-        """The items that a verdict needs."""
-        return FEWEST_PAIRS if self.result.task == "response_ranking" else FEW_UNITS
-
-    @property
-    def p(self) -> float:
-        """Of the paired test; for as many tests as there are others where the module is worse."""
-        p = 1.0 if self.difference.p is None else self.difference.p
-        return p if self.difference.difference > 0 else min(1.0, p * self.others)
-
     def clause(self) -> str:
         """Return what to use for such data, why, and whether the difference is real."""
-        of, ours, n = self.difference, SYSTEMS["module"], self.result.n
-        kind = "replies" if self.result.task == "response_ranking" else self.result.name
+        of, ours, task = self.difference, SYSTEMS["module"], DECLARED[self.result.task]
+        is_ranking = self.result.task == "response_ranking"
+        fewest = FEWEST_PAIRS if is_ranking else FEW_UNITS
+        kind = "replies" if is_ranking else self.result.name
         candidates = self.result.settings.get("candidates")
         metric = label(of.figure) + (f" of {candidates}" if candidates else "")
-        items = "queries" if DECLARED[self.result.task].units == "queries" else "pairs"
+        items = "pairs" if is_ranking else task.units
         best = f"{self.other} (the best of {self.others} others)" if self.others > 1 else self.other
-        both = f"{metric} {of.b:.3f} and {of.a:.3f} on {n:,} {items}"
-        if n < self.fewest or of.interval is None:
+        both = f"{metric} {of.b:.3f} and {of.a:.3f} on {self.result.n:,} {items}"
+        if self.result.n < fewest or of.interval is None or of.p is None:
             return (
                 f"for {kind}, the difference between {ours} and {best} is not known: {both}, and "
-                f"fewer than {self.fewest} are too few"
+                f"fewer than {fewest} are too few"
             )
-        is_better = of.difference > 0
-        ends = sorted(end if is_better else -end for end in of.interval)
+        sign = 1 if of.difference > 0 else -1
+        p = of.p if sign > 0 else min(1.0, of.p * self.others)
+        ends = sorted(sign * end for end in of.interval)
         by = f"by {abs(of.difference):.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
-        if self.p >= LEVEL:
+        if p >= LEVEL:
             return (
-                f"for {kind}, use {ours} or {best}: {ours} {'leads' if is_better else 'trails'} "
-                f"{by}, which may be chance (p = {self.p:.3f}; {both})"
+                f"for {kind}, use {ours} or {best}: the first {'leads' if sign > 0 else 'trails'} "
+                f"{by}, which may be chance (p = {p:.3f}; {both})"
             )
-        use, verb = (ours, f"beats {best}") if is_better else (self.other, f"loses to {best}")
-        return (
-            f"for {kind}, use {use}: {ours} {verb} {by}, and the difference is real "
-            f"(p = {self.p:.3f}; {both})"
-        )
+        said = f"{ours}: it beats {best}" if sign > 0 else f"{best}: {ours} loses to it"
+        return f"for {kind}, use {said} {by}, and the difference is real (p = {p:.3f}; {both})"
 
 
 def verdicts(runs: Sequence[Run], *, seed: int = 0) -> list[Verdict]:

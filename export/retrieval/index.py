@@ -37,7 +37,7 @@ from export.options import MODES, RESPONSES, SIMILAR
 from export.retrieval import codes as quantized
 from export.retrieval import rows as rows_to_index
 from export.retrieval.rows import Names, Row
-from model.teacher.texts import find_files
+from model.teacher.texts import TFRECORD, find_files, kind_of
 
 INDEX, TEXTS, MATRIX, CODES = "index.json", "texts.arrow", "matrix.npy", "codes.faiss"
 CODES_FROM = 20_000
@@ -92,6 +92,8 @@ class _Source(NamedTuple):
     name: str
     read: Any
     """A function that returns its rows."""
+    once: bool = False
+    """Whether a text that the index has already is left out."""
 
 
 _Stored = tuple[Index, dict[str, Any]]
@@ -119,7 +121,8 @@ def build_index(
       module: a module that `export` has written; for the mode `responses`, of a model trained on
         conversations.
       responses: files with a text per line, plain or `.gz`; TFRecords of pairs, of which the
-        responses are indexed; tables, CSV or JSON lines; names and glob patterns.
+        responses are indexed or, in the mode `similar`, both texts, each different one once;
+        tables, CSV or JSON lines; names and glob patterns.
       rows: a list to index beside the files: texts, or dictionaries with a `text`, perhaps an
         `id`, and other fields.
       output: the folder of the index; by default, of a single file, `FILE.index` or
@@ -144,10 +147,11 @@ def build_index(
             raise InputError("--output is missing, which the index of several files needs")
         output = f"{paths[0]}.index" if mode == RESPONSES else f"{paths[0]}.{mode}.index"
     loaded = _load(Path(module), mode)
-    sources = {
-        sha256([path]): _Source(path.name, partial(rows_to_index.of_file, path, names))
-        for path in paths
-    }
+    sources = {}
+    for path in paths:
+        both = mode == SIMILAR and kind_of(path) == TFRECORD
+        read = partial(rows_to_index.of_file, path, names, both=both)
+        sources[sha256([path])] = _Source(path.name, read, once=both)
     if rows:
         digest = hashlib.sha256(orjson.dumps(list(rows), default=str)).hexdigest()
         sources[digest] = _Source(_LIST, partial(rows_to_index.of_list, rows, names))
@@ -255,6 +259,8 @@ def _make(
     ids = old_table.column("id")
     is_kept = pc.invert(pc.is_in(ids, value_set=pa.array(sorted(unwanted), pa.string())))
     left_out = set(ids.filter(pc.invert(is_kept)).to_pylist())
+    is_once = any(source.once for source in sources.values())
+    known = set(old_table.column("text").to_pylist()) if is_once else set()
     with pa.ipc.new_file(str(folder / TEXTS), _SCHEMA) as writer:
         writer.write_table(old_table.filter(is_kept))
         for digest, source in sources.items():
@@ -262,9 +268,13 @@ def _make(
             while some := list(islice(found, BLOCK)):
                 wanted = [row for row in some if row.id not in unwanted]
                 left_out |= {row.id for row in some} & unwanted
+                if source.once:
+                    texts = dict.fromkeys(row.text for row in some)
+                    wanted = [Row(text) for text in texts if text not in known]
+                    known |= texts.keys()
                 writer.write_batch(_batch(wanted))
                 count += len(some)
-            if not count:
+            if not count and not source.once:  # shards may be empty
                 raise InputError(f"{source.name!r} holds no text")
             files = files | {digest: {"file": source.name, "count": count}}
     if unknown := sorted(set(remove) - removed - left_out):

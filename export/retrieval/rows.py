@@ -9,7 +9,7 @@ import orjson
 
 from common.errors import InputError, message_of
 from common.text_files import is_visible, load_json, parse_lines, parse_rows
-from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_texts
+from model.teacher.texts import ALL_TEXTS, REPLIES, TEXT_FILES, kind_of, read_texts
 
 DELIMITED, JSON_LINES = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json")
 KINDS = (*TEXT_FILES, *DELIMITED, *JSON_LINES)
@@ -34,8 +34,10 @@ class Names(NamedTuple):
     id: str | None = None
 
 
-def of_file(path: Path, names: Names) -> Iterator[Row]:
+def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
     """The rows of a file, in its order; its name says how to read it.
+
+    Of a pair the response is a row; with `both` the input, too.
 
     Raises:
       InputError: if it cannot be read, or needs the name of a field; names the line.
@@ -44,7 +46,7 @@ def of_file(path: Path, names: Names) -> Iterator[Row]:
     if names.text is None and kind in {*DELIMITED, *JSON_LINES} - {*TEXT_FILES}:
         raise InputError(f"--text_field is missing: the field of {str(path)!r} to index")
     if names.text is None or kind not in (*DELIMITED, *JSON_LINES):
-        return map(Row, read_texts([path], REPLIES))
+        return map(Row, read_texts([path], ALL_TEXTS if both else REPLIES))
     row_of: Callable[[Any], Row | None] = partial(_row_of, names=names)
     if kind in JSON_LINES:
         return filter(

@@ -37,6 +37,7 @@ MODULE = "runs/module"
 COMMANDS = [one for path in DOCUMENTS if path.stem != "bad_input" for one in commands(path)]
 NOT_RUN = {
     r"^(model|model\.sts_regression) ": "trains for minutes",
+    r"^common\.own ": "tests/commands/test_own.py",
     r"^model\.configs\.reference": "tests/model/configs/test_reference.py",
     r"--runner=|s3://|^tests\.": "needs an engine or a store: tests/engines",
     r"^benchmarks\.|glove": "needs real data",
@@ -82,7 +83,7 @@ def test_the_changelog_begins_with_the_version():
 
 def grammar(program, arguments):
     """The parser of a program, and the arguments with the name of a command."""
-    default = {"model": "train", "export": "module"}.get(program)
+    default = {"model": "train", "export": "module", "common.own": "run"}.get(program)
     named = [default, *arguments] if default and arguments[0].startswith("-") else arguments
     commands = importlib.import_module(f"{program}.__main__").COMMANDS
     return make_parser(program, "", commands), named
@@ -117,6 +118,10 @@ def check(command):
     elif program == "data_pipeline":
         _, beam = parser.parse_known_args(arguments)
         pipeline_options(beam)
+    elif program == "common.own":
+        given, others = parser.parse_known_args(arguments)
+        parser, arguments = grammar("data_pipeline", [given.format, *others])
+        parser.parse_args([*arguments, "--input", *given.input, "--output", "pairs/"])
     else:
         check_parameters(program, parser.parse_args(arguments))
 

@@ -109,6 +109,19 @@ def test_gzip_and_pairs_are_read_too(module, tmp_path):
     assert sorted(found.texts.to_pylist()) == ["fine", "one", "three", "two"]
 
 
+def test_of_pairs_similar_texts_are_sought_among_both_each_once(module, tmp_path):
+    said = ("how are you?", "fine", "good")
+    for number, reply in enumerate(said[1:]):
+        pair = encode_example({"input": said[0], "response": reply})
+        (tmp_path / f"train-{number}.tfrecord").write_bytes(frame(pair) * 2)
+    (tmp_path / "train-2.tfrecord").touch()
+    options = {"output": tmp_path / "index", "mode": "similar"}
+    found = build_index(module, [tmp_path / "train-0.tfrecord"], **options)
+    assert found.texts.to_pylist() == [*said[:2]]
+    found = build_index(module, [f"{tmp_path}/train-*"], **options)
+    assert sorted(found.texts.to_pylist()) == sorted(said)
+
+
 def test_the_command_answers(shared, lines, capsys, monkeypatch):
     command = ["index", "--module", str(shared / "module"), "--texts", str(lines)]
     main([*command, "--input", "How old are you?", "--top", "2"])

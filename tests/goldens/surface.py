@@ -13,7 +13,7 @@ from pathlib import Path
 from common import command_line
 
 SURFACE = Path(__file__).with_name("surface.txt")
-PROGRAMS = ("data_pipeline", "model", "model.sts_regression", "export", "evaluation")
+PROGRAMS = ("data_pipeline", "model", "model.sts_regression", "export", "evaluation", "common.own")
 
 
 def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:

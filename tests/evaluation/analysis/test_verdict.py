@@ -37,8 +37,12 @@ FEW = ranked(0.9, n=150), ranked(0.1, n=150, seed=1)
 @pytest.mark.parametrize(
     ("results", "used", "named"),
     [
-        (WIN, "use this module:", ("BM25 (the best of 3 others)", "is real", "2,000 pairs")),
-        (LOSS, "use TF-IDF:", ("this module loses to TF-IDF", "is real")),
+        (
+            WIN,
+            "use this module:",
+            ("it beats BM25 (the best of 3 others)", "is real", "2,000 pairs"),
+        ),
+        (LOSS, "use TF-IDF (the best of 3 others):", ("this module loses to it", "is real")),
         (UNDECIDED, "use this module or BM25", ("trails", "may be chance")),
         (FEW, "not known", ("BM25", "150 pairs", "200")),
     ],
@@ -49,14 +53,6 @@ def test_the_sentence_names_what_to_use_and_how_sure_that_is(results, used, name
     assert text.count(". ") == 0
     for words in (used, *named):
         assert words in text
-
-
-def test_the_figures_are_those_of_the_two_systems():
-    ours, other = WIN[:2]
-    a, b = (one.metrics["p_at_1"] for one in (other, ours))
-    text = said(*WIN)
-    assert f"by {b - a:.3f} [" in text
-    assert f"P@1 of 2 {b:.3f} and {a:.3f}" in text
 
 
 def test_a_loss_to_one_of_many_needs_a_larger_difference():

@@ -29,15 +29,15 @@ def held_out(*batches, test=0.3, validation=0.3):
     )
     names = {value: name for name, value in HASH.items()}
     test, validation = ({names[each] for each in those.tolist()} for those in found[:2])
-    return test, validation, found.threads, found.unknown
+    return test, validation, found.unknown
 
 
 def test_the_earliest_reply_of_a_thread_counts_however_the_pairs_are_cut():
     pairs = batch(a=[5, 90], b=[40], c=[30, None], d=[None], e=[20], f=[10])
-    expected = {"b", "c"}, {"e", "f"}, 6, 1
+    expected = {"b", "c"}, {"e", "f"}, 1
     assert held_out(pairs) == expected
     assert held_out(*(pairs.slice(row, 1) for row in range(pairs.num_rows))) == expected
-    assert held_out(test=0.3) == (set(), set(), 0, 0)
+    assert held_out(test=0.3) == (set(), set(), 0)
 
 
 def test_of_threads_of_one_age_the_hash_decides():
@@ -47,7 +47,7 @@ def test_of_threads_of_one_age_the_hash_decides():
 
 def test_every_pair_of_a_thread_gets_its_split():
     pairs = batch(a=[5, 90], b=[40], c=[30])
-    those = newest.HeldOut(np.array([HASH["b"]], np.uint64), np.array([], np.uint64), 3, 0)
+    those = newest.HeldOut(np.array([HASH["b"]], np.uint64), np.array([], np.uint64), 0)
     found = newest.with_splits(pairs, those).column("split").to_pylist()
     assert [SPLITS[split] for split in found] == ["train", "train", "test", "train"]
 
@@ -65,7 +65,7 @@ def test_the_newest_threads_are_held_out(write_table, make, tmp_path):
     path = write_table("turns.jsonl", rows[::-1])
     given = ("conversations", "--input", path, *FIELDS, "--time_field", "at", *FRACTIONS)
     counts, _ = make(*given)
-    assert (counts["threads"], counts["threads_without_time"]) == (10, 0)
+    assert counts["threads_without_time"] == 0
     there = {
         split: {
             json.loads(line)["thread_id"]

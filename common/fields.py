@@ -13,13 +13,8 @@ from typing import Any
 
 from common.errors import InputError
 
-_NOUNS = {
-    int: "whole number",
-    float: "number",
-    bool: "true or false",
-    str: "text",
-    types.NoneType: "null",
-}
+_NOUNS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
+_NOUNS |= {types.NoneType: "null"}
 _UNIONS = (typing.Union, types.UnionType)
 
 
@@ -58,13 +53,9 @@ class Field:
         return math.isfinite(value) and all(ok(value, bound) for _, ok, bound in self._bounds())
 
     def _bounds(self) -> Sequence[tuple[str, Any, Any]]:
-        bounds = (
-            ("from", operator.ge, self.minimum),
-            ("above", operator.gt, self.above),
-            ("to", operator.le, self.maximum),
-            ("below", operator.lt, self.below),
-        )
-        return [bound for bound in bounds if bound[2] is not None]
+        low = ("from", operator.ge, self.minimum), ("above", operator.gt, self.above)
+        high = ("to", operator.le, self.maximum), ("below", operator.lt, self.below)
+        return [bound for bound in (*low, *high) if bound[2] is not None]
 
     def range(self) -> str:
         """The accepted values in words, without the type; empty if it accepts all of its type."""

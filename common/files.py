@@ -2,8 +2,6 @@
 
 with claim(output), aside(output) as new:
     ...  # write the file or folder `new`
-
-require_whole(output.glob("train-*"))  # where jobs of the data pipeline publish
 """
 
 import errno
@@ -24,13 +22,11 @@ from typing import Any
 from common.errors import InputError
 
 CLAIM = "_claim"
-"""The name of the lock in a claimed folder."""
 COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
 """The manifest of a whole folder, which comes last; what is there while its files are replaced."""
 _SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*?)(?:\.gz)?")
 _WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """Errors of `flock` on a file system without locks: there nobody is refused."""
-
 _WANTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 _NO_MEMORY = "out of memory"
 
@@ -105,14 +101,8 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
 
     The claim is a locked file in the folder that says who holds it. The lock ends with its process,
     so what a killed one left is taken over, and what it wrote `aside` is removed. Whatever was made
-    and holds nothing is removed.
-
-    Args:
-      folder: what the command writes to.
-      name: of the claim; commands that may share a folder have names of their own.
-
-    Raises:
-      ClaimedError: if another process holds it.
+    and holds nothing is removed. Commands that may share a folder have claims of different names.
+    Raises `ClaimedError` if another process holds it.
     """
     folder = folder.absolute()
     made = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -172,9 +162,7 @@ def _read(path: str) -> bytes:
 def outputs(folder: str, read: Callable[[str], bytes] = _read) -> dict[str, dict[str, Any]]:
     """Name -> bytes, crc32c and records of the files of a job; none without a manifest of one.
 
-    Args:
-      folder: where they are.
-      read: path -> content, of any file system.
+    `read` gives the content of a path, of any file system.
     """
     try:
         found = json.loads(read(posixpath.join(folder, COMPLETED)))["outputs"]
@@ -191,14 +179,9 @@ def require_whole(
 ) -> None:
     """Checks that files which a pattern matched are not what is left of a published folder.
 
-    Args:
-      paths: the files.
-      names_in: folder -> names of its files, of any file system.
-      read: as for `outputs`.
-
-    Raises:
-      InputError: if a job was killed while it published them, a shard of theirs is missing, or one
-        is of another job than the rest.
+    InputError if a job was killed while it published them, a shard of theirs is missing, or one is
+    of another job than the rest. `names_in` gives the names of a folder's files, of any file
+    system; `read` as for `outputs`.
     """
     by_folder: dict[str, list[str]] = {}
     for path in map(str, paths):
@@ -207,10 +190,8 @@ def require_whole(
         there = set(names_in(folder or "."))
         listed = outputs(folder, read) if COMPLETED in there else {}
         if PUBLISHING in there and COMPLETED not in there:
-            raise InputError(
-                f"{folder}: {PUBLISHING} without {COMPLETED}: a job was killed while it replaced "
-                "the files here; run it again"
-            )
+            said = "a job was killed while it replaced the files here; run it again"
+            raise InputError(f"{folder}: {PUBLISHING} without {COMPLETED}: {said}")
         unpacked = {name.removesuffix(".gz") for name in there}
         for name, shard in ((name, _SHARD.fullmatch(name)) for name in names):
             if shard is None:
@@ -218,12 +199,9 @@ def require_whole(
             stem, count, suffix = shard.groups()
             numbers = (f"{stem}-{number:05d}-of-{count}{suffix}" for number in range(int(count)))
             if missing := [each for each in numbers if each not in unpacked]:
-                raise InputError(
-                    f"{posixpath.join(folder, missing[0])}: missing; {len(missing)} of the "
-                    f"{int(count)} shards are; accepted: all, or files by name"
-                )
+                said = f"missing; {len(missing)} of the {int(count)} shards are"
+                path = posixpath.join(folder, missing[0])
+                raise InputError(f"{path}: {said}; accepted: all, or files by name")
             if listed and name not in listed:
-                raise InputError(
-                    f"{posixpath.join(folder, name)}: not among the files that {COMPLETED} beside "
-                    "it lists"
-                )
+                said = f"not among the files that {COMPLETED} beside it lists"
+                raise InputError(f"{posixpath.join(folder, name)}: {said}")

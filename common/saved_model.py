@@ -15,7 +15,6 @@ from common.errors import InputError, reading
 from common.text_files import sha256
 
 FILE = "saved_model.pb"
-"""What every SavedModel has in its folder."""
 SERVING_DEFAULT = "serving_default"
 _OUTPUT = "outputs"
 """The output of a signature that has several."""
@@ -25,8 +24,6 @@ _CHECKSUMS = (
     *("saved_model_checksum", "graph_def_program_hash", "signature_def_hash"),
     *("saved_object_graph_hash", "checkpoint_hash"),
 )
-"""Of TensorFlow's fingerprint."""
-
 Apply = Callable[[tf.Tensor], tf.Tensor]
 """Strings [batch] to floats [batch, dim]."""
 
@@ -35,10 +32,9 @@ def load(folder: Path) -> Any:
     """The SavedModel of a folder; its signatures live no longer than it does."""
     if not (folder / FILE).is_file():
         raise InputError(f"{folder}: no SavedModel here (a folder with {FILE} is needed)")
+    tags: Any = [] if (folder / _TENSORFLOW_1).is_file() else None
     with reading(folder):
-        return tf.saved_model.load(
-            str(folder), tags=[] if (folder / _TENSORFLOW_1).is_file() else None
-        )
+        return tf.saved_model.load(str(folder), tags)
 
 
 def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
@@ -64,18 +60,16 @@ def encode(apply: Apply, texts: Sequence[str], *, path: str | Path) -> np.ndarra
     with reading(f"{path}: {len(texts)} texts from {texts[0]!r} on"):
         rows = apply(tf.constant(list(texts)))
         if not rows.dtype.is_floating or rows.shape.rank != 2 or len(rows) != len(texts):
-            raise ValueError(
-                f"{rows.dtype.name} {rows.shape.as_list()}; accepted: floats [texts, dim]"
-            )
+            found = f"{rows.dtype.name} {rows.shape.as_list()}"
+            raise ValueError(f"{found}; accepted: floats [texts, dim]")
     return tf.cast(rows, tf.float32).numpy()
 
 
 def fingerprint(folder: Path) -> str:
     """What stays the same as long as a SavedModel does: hexadecimal digits.
 
-    TensorFlow's five checksums and, before them, one of the assets, if there are any: TensorFlow's
-    say nothing of a vocabulary. Without a `fingerprint.pb`, as of an older TensorFlow, the SHA-256
-    of all files.
+    TensorFlow's five checksums, behind one of the assets, of which they say nothing. Without a
+    `fingerprint.pb`, as of an older TensorFlow, the SHA-256 of all files.
     """
     if not (folder / "fingerprint.pb").is_file():
         return sha256(sorted(path for path in folder.rglob("*") if path.is_file()))

@@ -25,8 +25,6 @@ class Sample:
     """What is resampled: how many units there are, and the metrics of any choice of them.
 
     `metrics` takes indices of units, int [..., units], and returns each metric's values, [...].
-    Units may be clusters, such as the candidates of one query: then the metrics are computed from
-    numbers of each cluster.
     """
 
     units: int

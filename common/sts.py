@@ -47,8 +47,7 @@ NAMED = {
 class Pair(NamedTuple):
     """Two sentences and their gold similarity, from 0 to 5 where no columns were named."""
 
-    genre: str
-    """Or data set; empty where columns were named."""
+    genre: str  # or data set; empty where columns were named
     gold: float
     sentence1: str
     sentence2: str
@@ -61,8 +60,7 @@ class SimilarityData(NamedTuple):
     pairs: list[Pair]
     unjudged: int = 0
     without_text: int = 0
-    sets: bool = False
-    """Whether its genres are data sets of their own."""
+    sets: bool = False  # whether its genres are data sets of their own
 
     def texts(self) -> list[tuple[str, str]]:
         """The two sentences of each pair."""
@@ -70,13 +68,12 @@ class SimilarityData(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table."""
+    """The columns of a table; `quotes` and `escape` as in `common.tables.delimited`."""
 
     sentence1: str
     sentence2: str
     score: str
     quotes: str | None = None
-    """As `--quotes` has it: see `common.tables.delimited`."""
     escape: str | None = None
 
     @property
@@ -86,11 +83,8 @@ class Columns(NamedTuple):
 
 
 def sources(path: Path) -> list[Source]:
-    """What a folder holds to score, or a file.
-
-    A folder with the benchmark's files gives dev and test; one of a SemEval year gives one
-    source of all its data sets; each file of SICK is a source, and so is each other table that is
-    not to train on.
+    """A file, or what a folder holds to score: the benchmark's dev and test, all sets of a SemEval
+    year as one source, or each file of SICK or other table that is not to train on.
     """
     if path.is_file():
         return [_of_file(path)]
@@ -102,10 +96,8 @@ def sources(path: Path) -> list[Source]:
     named = tables(path, "*.parquet", "*.jsonl", "*.csv").items()
     if found := [Source(f"sts-{name}", of) for name, of in named if split_of(name) != "train"]:
         return found
-    raise InputError(
-        f"{path}: no {', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv, SICK*.txt, *.parquet, *.jsonl or "
-        "*.csv here (plain or .gz)"
-    )
+    accepted = f"{', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv, SICK*.txt, *.parquet, *.jsonl or *.csv"
+    raise InputError(f"{path}: no {accepted} here (plain or .gz)")
 
 
 def train_source(path: Path) -> Source:
@@ -122,12 +114,10 @@ def _of_file(path: Path) -> Source:
 
 
 def _is_semeval(path: Path) -> bool:
-    """Whether a file has the sentences of a SemEval data set, without their scores."""
     return _INPUT in path.name and unpacked_name(path).endswith(".txt")
 
 
 def _gold_of(path: Path) -> Path:
-    """The file of scores of a SemEval file of sentences."""
     name = unpacked_name(path).replace(_INPUT, _GOLD)
     if not (files := find(path.parent, name)):
         raise InputError(f"{path}: its scores are missing, {name} (plain or .gz)")
@@ -179,29 +169,24 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
 
 
 def _has_names(path: Path) -> bool:
-    """Whether a file has a header with the names of `NAMED`."""
-    first = next(parse_lines(path, str), "").lower()
-    words = re.split(r"\W+", first)
+    words = re.split(r"\W+", next(parse_lines(path, str), "").lower())
     return all(any(name in words for name in names) for names in NAMED.values())
 
 
 def _of_row(row: dict[str, Any]) -> Pair | None:
-    """The pair of a row, with a score on any scale."""
     score = _score(row["score"], on_any_scale=True)
     texts = [row[name] for name in ("sentence1", "sentence2")]
-    for text in texts:
-        if not isinstance(text, str):
-            raise ValueError(f"a sentence is {text!r}; accepted: text")
+    if other := [text for text in texts if not isinstance(text, str)]:
+        raise ValueError(f"a sentence is {other[0]!r}; accepted: text")
     return None if score is None else Pair("", score, *texts)
 
 
-def _of_sick(row: dict[str, str]) -> Pair | None:
+def _of_sick(row: dict[str, Any]) -> Pair | None:
     genre = row.get("SemEval_set", "SICK")
     return _pair(genre, row["sentence1"], row["sentence2"], _score(row["score"]))
 
 
 def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
-    """The pairs of two sentences or more columns a line, with a file of a score a line."""
     scores = list(parse_lines(gold_path, _score, blank=True))
     lines = list(parse_lines(path, str, blank=True))
     if len(scores) != len(lines):
@@ -216,7 +201,6 @@ def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
 
 
 def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pair | None:
-    """A pair; None without a score."""
     if score is None:
         return None
     if not (is_visible(sentence1) and is_visible(sentence2)):
@@ -225,7 +209,6 @@ def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pa
 
 
 def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
-    """A score, a number or its text; None where there is none."""
     if isinstance(text, str) and not text.strip():
         return None
     score = number(text)

@@ -11,8 +11,7 @@ import re
 import unicodedata
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
@@ -21,7 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from common.errors import InputError, message_of
-from common.tables.delimited import TAB, Dialect, Line, Row, UnclosedQuoteError, position_of, rows
+from common.tables.delimited import TAB, Dialect, Row, UnreadableRowError, position_of, rows
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -112,10 +111,9 @@ def unpacked_name(path: Path) -> str:
 
 def find(folder: Path, *patterns: str) -> list[Path]:
     """The files of a folder that match a pattern, sorted; each is there plain or as .gz."""
-    names = {name for pattern in patterns for name in (pattern, f"{pattern}.gz")}
+    names = (name for pattern in patterns for name in (pattern, f"{pattern}.gz"))
     found = {path for name in names for path in folder.glob(name)}
-    packed = (path for path in found if path.suffix == ".gz")
-    if twice := sorted(path for path in packed if path.with_suffix("") in found):
+    if twice := sorted(x for x in found if x.suffix == ".gz" and x.with_suffix("") in found):
         raise InputError(f"{twice[0]}: the same as {twice[0].stem}; keep one of them")
     return sorted(found)
 
@@ -139,34 +137,21 @@ def split_of(stem: str) -> str:
     return found[-1] if found else ""
 
 
-@contextmanager
-def _lines(path: Path) -> Iterator[Iterator[str]]:
-    """The lines of a file; an error inside becomes an InputError that names the last one read."""
-    number = 0
-
-    def decoded() -> Iterator[str]:
-        nonlocal number
-        for number, line in enumerate(file, start=1):
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        try:
-            yield decoded()
-        except _ERRORS as error:
-            raise InputError(f"{path}:{max(number, 1)}: {message_of(error)}") from error
-
-
 def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -> Iterator[T]:
     r"""Yields what `parse` makes of each line, blank ones too if asked, without `\n` or `\r\n`.
 
-    Raises:
-      InputError: if `parse` raises a ValueError, or the file is not UTF-8 or damaged; names the
-        line.
+    An InputError names the line where `parse` raises a ValueError, or the file is not UTF-8 or
+    damaged.
     """
-    with _lines(path) as lines:
-        for line in lines:
-            if blank or line.strip():
-                yield parse(line.removesuffix("\n").removesuffix("\r"))
+    number = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            for number, content in enumerate(file, start=1):
+                line = content.decode("utf-8-sig" if number == 1 else "utf-8")
+                if blank or line.strip():
+                    yield parse(line.removesuffix("\n").removesuffix("\r"))
+        except _ERRORS as error:
+            raise InputError(f"{path}:{max(number, 1)}: {message_of(error)}") from error
 
 
 def parse_rows(
@@ -176,7 +161,7 @@ def parse_rows(
     columns: Mapping[str, Sequence[str]],
     dialect: Dialect = Dialect(),  # noqa: B008
 ) -> Iterator[T]:
-    """Yields what `parse` makes of the fields of each row.
+    """Yields what `parse` makes of the fields of each row; an InputError names the row.
 
     Args:
       path: JSON lines (.jsonl, .ndjson), Parquet (.parquet), or a file with a header, separated by
@@ -185,29 +170,37 @@ def parse_rows(
         Blank lines are no rows.
       columns: what each may be called in a file; one of these names is there.
       dialect: what quotes are.
-
-    Raises:
-      InputError: if a column is missing, a row cannot be read, or `parse` raises a ValueError;
-        names the line, or the row of a Parquet file.
     """
-    kind = PurePath(unpacked_name(path)).suffix
+    kind, number = PurePath(unpacked_name(path)).suffix, 1
 
     def chosen(row: Mapping[str, Any]) -> T:
         names = list(row)
         fields = {name: row[names[_position(names, given)]] for name, given in columns.items()}
         for name, value in fields.items():
+            if isinstance(value, bool | list | dict):
+                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
             if value is None or value != value:  # null, or NaN, which pandas writes for it
                 fields[name] = ""
-            elif isinstance(value, bool | list | dict):
-                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
         return parse(fields)
 
     if kind in JSON_LINES:
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        return parse_lines(path, lambda line: chosen(load_json(line.encode(), decode)))
-    if kind == PARQUET:
-        return _parse_parquet(path, chosen, columns.values())
-    return _parse_delimited(path, parse, columns, dialect_of(path, dialect))
+        yield from parse_lines(path, lambda line: chosen(load_json(line.encode(), decode)))
+        return
+    try:
+        if kind == PARQUET:
+            for row in _parquet(path, columns):
+                yield chosen(row)
+                number += 1
+        else:
+            for place, fields in _delimited(path, columns, dialect):
+                number = place
+                yield parse(fields)
+    except Exception as error:  # of any library
+        if getattr(error, "filename", None):  # it names the file already
+            raise
+        number = getattr(error, "line", number)
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error
 
 
 def _position(names: Sequence[str], given: Sequence[str]) -> int:
@@ -218,59 +211,37 @@ def _position(names: Sequence[str], given: Sequence[str]) -> int:
     return position_of(found[0] if found else given[0], names)
 
 
-def _parse_parquet(
-    path: Path, parse: Callable[[Mapping[str, Any]], T], columns: Iterable[Sequence[str]]
-) -> Iterator[T]:
+def _parquet(path: Path, columns: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     import pyarrow.parquet  # few files need it
 
-    number = 1
-    try:
-        with pyarrow.parquet.ParquetFile(path) as table:
-            names = table.schema_arrow.names
-            wanted = [names[_position(names, given)] for given in columns]
-            batches = table.iter_batches(columns=wanted)
-            for row in chain.from_iterable(batch.to_pylist() for batch in batches):
-                yield parse(row)
-                number += 1
-    except (ValueError, OSError, pyarrow.ArrowException) as error:
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+    with pyarrow.parquet.ParquetFile(path) as table:
+        names = table.schema_arrow.names
+        wanted = [names[_position(names, given)] for given in columns.values()]
+        for batch in table.iter_batches(columns=wanted):
+            yield from batch.to_pylist()
 
 
-def _parse_delimited(
-    path: Path,
-    parse: Callable[[dict[str, Any]], T],
-    columns: Mapping[str, Sequence[str]],
-    dialect: Dialect,
-) -> Iterator[T]:
-    number = 1
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            table = rows(_lines_of(file), dialect)
-            header = next(table, Row(1, []))
-            names = header.fields
-            places = {} if header.fault else {c: _position(names, of) for c, of in columns.items()}
-            for name, place in places.items():
-                if names[place] not in columns[name]:
-                    _LOG.warning("%s: the column %r is read as %r", path, names[place], name)
-            for row in chain([header], table):
-                number = row.number
-                if row.fault:
-                    raise ValueError(row.fault)
-                if row is not header:
-                    fields = dict(zip(names, row.fields, strict=True))
-                    yield parse(fields | {c: row.fields[place] for c, place in places.items()})
-    except UnclosedQuoteError as error:
-        raise InputError(f"{path}:{error.line}: {error}") from error
-    except _ERRORS as error:
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+def _delimited(
+    path: Path, columns: Mapping[str, Sequence[str]], dialect: Dialect
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the fields of each row, by their own names and by those of the columns."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
+        lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
+        table = rows(lines, dialect_of(path, dialect))
+        header = next(table, Row(1, []))
+        places = {c: _position(header.fields, of) for c, of in columns.items() if not header.fault}
+        for name, place in places.items():
+            if (other := header.fields[place]) not in columns[name]:
+                _LOG.warning("%s: the column %r is read as %r", path, other, name)
+        for row in chain([header], table):
+            if row.fault:
+                raise UnreadableRowError(row.number, row.fault)
+            if row is not header:
+                fields = dict(zip(header.fields, row.fields, strict=True))
+                yield row.number, fields | {c: row.fields[place] for c, place in places.items()}
 
 
 def dialect_of(path: Path, dialect: Dialect) -> Dialect:
     """A dialect with the delimiter that a file's name says."""
     return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)
-
-
-def _lines_of(file: Iterable[bytes]) -> Iterator[Line]:
-    for number, line in enumerate(file, start=1):
-        content = line.removeprefix(BOM_UTF8) if number == 1 else line
-        yield number, content.removesuffix(b"\n"), ""

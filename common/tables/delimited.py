@@ -72,13 +72,16 @@ class Row(NamedTuple):
     """What cannot be read."""
 
 
-class UnclosedQuoteError(ValueError):
-    """A quote takes in the rest of a file, or too many lines of it."""
+class UnreadableRowError(ValueError):
+    """A row cannot be read; `line` is its first one."""
 
     def __init__(self, line: int, fault: str):
         super().__init__(fault)
         self.line = line
-        """Where it opens."""
+
+
+class UnclosedQuoteError(UnreadableRowError):
+    """A quote takes in the rest of a file, or too many lines of it; `line` is where it opens."""
 
 
 def quotes_option(**declaration: Any) -> Any:
@@ -107,19 +110,12 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
 
     A row is faulty if it cannot be read, has another number of fields than the header or repeats
     it, as where files were joined. Of one that cannot be read, the lines behind its first are read
-    as rows of their own.
-
-    Raises:
-      UnclosedQuoteError: if a quote takes in too many lines.
+    as rows of their own. Raises `UnclosedQuoteError` if a quote takes in too many lines.
     """
-    lines = iter(lines)
-    tried: list[Line] = []
-    size = 0
-    for line in lines:
+    lines, tried, size = iter(lines), [], 0
+    while size < _TRIED_BYTES and (line := next(lines, None)):
         tried.append(line)
         size += len(line[1])
-        if size >= _TRIED_BYTES:
-            break
     advice: str | None = None
     try:
         for row in _rows(chain(tried, lines), dialect):
@@ -154,92 +150,57 @@ def _faults(lines: Sequence[Line], dialect: Dialect) -> int:
     return faults
 
 
-class _Lines:
-    """Lines for Python's csv; those of the row that is being read can be read again."""
-
-    def __init__(self, lines: Iterable[Line], most: float):
-        self._lines = iter(lines)
-        self._most = most
-        self._again: deque[Line] = deque()
-        self._inside = 0
-        self.row: list[Line] = []
-        """What the row being read consists of so far."""
-        self.ended = False
-        """Whether the row being read has asked for more lines than there are."""
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def start_row(self) -> None:
-        """Begins a row."""
-        self.row.clear()
-        self._inside, self.ended = 0, False
-
-    def __next__(self) -> str:
-        line = self._again.popleft() if self._again else next(self._lines, None)
-        if line is None:
-            self.ended = True
-            raise StopIteration
-        _, content, fault = line
-        if self.row:
-            # A quote that is not doubled may end one field and begin the next.
-            is_inside = b'"' not in content.replace(b'""', b"")
-            self._inside = self._inside + 1 if is_inside else 0
-            if self._inside >= self._most - 1:
-                raise UnclosedQuoteError(
-                    self.row[0][0], f"a quote encloses more than {self._most} lines"
-                )
-        self.row.append(line)
-        if fault:
-            raise csv.Error(fault)
-        return content.decode() + "\n"
-
-    def end_row_at_first_line(self) -> None:
-        """Makes the lines that the row took in beyond its first rows of their own."""
-        self._again.extendleft(reversed(self.row[1:]))
-        del self.row[1:]
-
-
-def _rows(all_lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
+def _rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
-    lines = _Lines(all_lines, float("inf") if dialect.quotes == RFC4180 else MOST_LINES)
     quoting: Any = csv.QUOTE_MINIMAL if dialect.encloses else csv.QUOTE_NONE
-    reader = csv.reader(
-        lines,
-        delimiter=dialect.delimiter or ",",
-        quoting=quoting,
-        escapechar=dialect.escape,
-        strict=True,
-    )
+    of: Any = {"delimiter": dialect.delimiter or ",", "escapechar": dialect.escape}
+    form = csv.reader([], quoting=quoting, strict=True, **of).dialect
+    lines = iter(lines)
+    again: deque[Line] = deque()
     header: list[str] = []
-    while True:
-        lines.start_row()
-        fault = ""
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return
-        except (csv.Error, UnicodeDecodeError) as error:
-            if lines.ended:
-                fault = "a quote is not closed"
-                raise UnclosedQuoteError(lines.row[0][0], fault) from error
-            lines.end_row_at_first_line()
-            fault = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
-            if fault.startswith("new-line"):  # Python's advice is for programmers
-                fault = r"\r without \n behind it; accepted: \n or \r\n at the end of lines"
-        else:
-            if not fields:
-                continue
-            if header and len(fields) != len(header):
-                fault = f"{len(fields)} fields; the header has {len(header)}"
-            elif header and header[0] in fields[0].casefold():
-                fault = "the header again" if list(map(_bare, fields)) == header else ""
-            header = header or list(map(_bare, fields))
-        number = lines.row[0][0]
+    while line := again.popleft() if again else next(lines, None):
+        row = [line]
+        fields, fault = _fields(row, form)
+        inside = 0
+        while fields is None and not fault:
+            if (line := again.popleft() if again else next(lines, None)) is None:
+                raise UnclosedQuoteError(row[0][0], "a quote is not closed")
+            row.append(line)
+            # A quote that is not doubled may end one field and begin the next.
+            may_end = b'"' in line[1].replace(b'""', b"")
+            inside = 0 if may_end else inside + 1
+            if inside >= MOST_LINES - 1 and dialect.quotes != RFC4180:
+                fault = f"a quote encloses more than {MOST_LINES} lines"
+                raise UnclosedQuoteError(row[0][0], fault)
+            if may_end or line[2] or dialect.escape:
+                fields, fault = _fields(row, form)
         if fault:
-            yield Row(number, [], fault, b"\n".join(content for _, content, _ in lines.row))
-        else:
-            yield Row(number, fields)
+            again.extendleft(reversed(row[1:]))
+            del row[1:]
+        elif fields and header and len(fields) != len(header):
+            fault = f"{len(fields)} fields; the header has {len(header)}"
+        elif fields and header and header[0] in fields[0].casefold():
+            fault = "the header again" if list(map(_bare, fields)) == header else ""
+        if fault:
+            yield Row(row[0][0], [], fault, b"\n".join(content for _, content, _ in row))
+        elif fields:
+            header = header or list(map(_bare, fields))
+            yield Row(row[0][0], fields)
+
+
+def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
+    """The fields of a row; or why it cannot be read; or neither where lines of it are missing."""
+    if fault := row[-1][2]:
+        return None, fault
+    try:
+        return next(csv.reader([content.decode() + "\n" for _, content, _ in row], form)), ""
+    except UnicodeDecodeError as error:
+        return None, f"not UTF-8: {error}"
+    except csv.Error as error:
+        fault = str(error)
+    if fault.startswith("new-line"):  # Python's advice is for programmers
+        fault = r"\r without \n behind it; accepted: \n or \r\n at the end of lines"
+    return None, "" if fault == "unexpected end of data" else fault
 
 
 def position_of(name: str, header: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ A module of this name in this folder is a format; `FORMATS` in `options` lists i
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -46,6 +47,8 @@ class Export(NamedTuple):
     """Role, as in `tables.source`, -> the name of its field, which may be dotted."""
     skips: Mapping[str, Callable[[Record], Any]] = {}
     """Rule -> whether it drops a message because of its kind."""
+    filters: Mapping[str, Callable[[Any, Record], Any]] = {}
+    """Option, and rule if it is given -> whether it drops a message, with what is given."""
     messages: Callable[[Record, People], Iterable[Record]] = lambda record, _: (record,)
     """A record -> its messages. If it raises what lookups raise, the record is malformed."""
     layout: Layout = Layout.LINKED_THREADS
@@ -87,6 +90,8 @@ class ExportReader:
 
     name: str
     people: People
+    filters: Mapping[str, Any]
+    """Options that are given, of those of the format -> what is given."""
 
     def __call__(
         self, file: InputFile, names: Sequence[str], tap: Tap
@@ -108,6 +113,9 @@ class ExportReader:
         self, export: Export, file: InputFile, names: Sequence[str], tap: Tap
     ) -> Iterator[Rows]:
         getters, folder = list(map(getter, names)), PurePath(file.path).parent.name
+        rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
+        for name, given in self.filters.items():
+            rules[name] = partial(export.filters[name], given)
         rows = Rows([], [], [])
         for found in export.records(file, tap):
             if isinstance(found, MalformedLine):
@@ -118,7 +126,10 @@ class ExportReader:
                 if not isinstance(record, dict):
                     raise TypeError(f"not a JSON object but {type(record).__name__}")
                 placed = record | {PATH: file.path, FOLDER: folder, NUMBER: number}
-                messages = [_judged(export, each) for each in export.messages(placed, self.people)]
+                messages = [
+                    _judged(each, rules, export.fields["text"])
+                    for each in export.messages(placed, self.people)
+                ]
             except _OF_ANOTHER_FORM as error:
                 is_missing = isinstance(error, KeyError)
                 reason = f"field {error} is missing" if is_missing else f"another form: {error}"
@@ -133,9 +144,11 @@ class ExportReader:
         yield rows
 
 
-def _judged(export: Export, message: Record) -> Record:
+def _judged(
+    message: Record, rules: Mapping[str, Callable[[Record], Any]], text_field: str
+) -> Record:
     """A message with the first rule of the format that drops it; such a one needs no text."""
-    for rule, holds in export.skips.items():
+    for rule, holds in rules.items():
         if holds(message):
-            return {export.fields["text"]: ""} | message | {SKIPPED: rule}
+            return {text_field: ""} | message | {SKIPPED: rule}
     return message

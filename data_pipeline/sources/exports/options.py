@@ -22,6 +22,7 @@ FORMATS = (
     "dialogues",
 )
 """The modules in this folder that declare a format."""
+_FILTERS = "stackexchange"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,19 @@ class ImportOptions(MessageOptions):
         help="the markup of the texts, which is removed; default: that of the export",
         choices=MARKUPS,
     )
+    accepted_only: bool = option(False, help="drop answers that are not accepted", group=_FILTERS)
+    min_score: int | None = option(None, help="drop answers with a lower score", group=_FILTERS)
+
+    def __post_init__(self) -> None:
+        """Refuses filters of other exports."""
+        super().__post_init__()
+        for name in self._filters.keys() - self._declared.filters.keys():
+            raise InputError(f"--{name}: accepted with {_FILTERS}, not with {self.export}")
+
+    @property
+    def _filters(self) -> dict[str, Any]:
+        given = {"accepted_only": self.accepted_only or None, "min_score": self.min_score}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def _declared(self) -> "Export":
@@ -83,6 +97,7 @@ class ImportOptions(MessageOptions):
         return {
             "import": self.export,
             **self.message_rules().describe(),
+            **self._filters,
             "text_markup": self.text_markup or self._declared.markup,
             "strip_repeated": self.strip_repeated,
         }
@@ -118,7 +133,7 @@ class ImportOptions(MessageOptions):
             same_names=True,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
-            skips=tuple(export.skips),
-            reader=ExportReader(self.export, people),
+            skips=(*export.skips, *self._filters),
+            reader=ExportReader(self.export, people, self._filters),
         )
         return self.measured(source, files)

@@ -63,5 +63,11 @@ EXPORT = Export(
     fields={"id": "Id", "parent": "ParentId", "time": "CreationDate"}
     | {"author": "author", "text": "text"},
     skips={"other_post": lambda post: post["PostTypeId"] not in (_QUESTION, _ANSWER)},
+    filters={
+        "accepted_only": lambda _, post: post["PostTypeId"] == _ANSWER and "accepted" not in post,
+        "min_score": lambda least, post: (
+            post["PostTypeId"] == _ANSWER and int(post["Score"]) < least
+        ),
+    },
     markup="html",
 )

@@ -21,6 +21,25 @@ def test_answers_reply_to_their_question(make):
 
 
 @pytest.mark.parametrize(
+    ("asked", "dropped"),
+    [
+        (("--accepted_only",), {"accepted_only": 1}),
+        (("--min_score", "5"), {"min_score": 1}),
+        (("--min_score", "-1", "--accepted_only"), {"accepted_only": 1, "min_score": 0}),
+    ],
+)
+def test_answers_are_filtered(make, asked, dropped):
+    statistics, pairs = make("import", "stackexchange", "--input", HERE, *asked)
+    assert answers(pairs) == ["Too much water."]
+    assert statistics["dropped"] == {"other_post": 1, **dropped, "empty": 0}
+
+
+def test_filters_are_for_this_export_alone(refused):
+    asked = ("import", "mbox", "--input", HERE.parent / "mbox", "--min_score", "1")
+    assert "--min_score" in refused(*asked)
+
+
+@pytest.mark.parametrize(
     ("change", "reason"),
     [
         (("</posts>", ""), "truncated"),

@@ -26,9 +26,7 @@ WITHOUT_TIMES = ("conversations", "pairs", "dialogues")
 """Formats whose messages have a time only if --time_field names it."""
 SPLITS, FEWEST_PAIRS = ("train", "validation", "test"), 20
 """Of each of these."""
-CANDIDATES, EPOCHS, BATCH, LOOP = 100, 4, 512, 20
-
-
+CANDIDATES, EPOCHS, BATCH, LOOP, LEAST_STEPS, MOST_STEPS = 100, 4, 512, 20, 400, 3000
 NEXT = (
     "encode texts with NumPy alone (pip install ./runtime):",
     "  python -c {load}",
@@ -120,7 +118,7 @@ def _sizes(folder: Path, *, begins_with_vectors: bool) -> dict[str, Any]:
             f"--input: gives {train} pairs to train on, {validation} for validation and {test} to "
             f"test on; accepted: {FEWEST_PAIRS} or more of each (a useful module needs thousands)"
         )
-    steps = max(5 * LOOP, EPOCHS * train // BATCH // LOOP * LOOP)
+    steps = min(max(EPOCHS * train // BATCH // LOOP * LOOP, LEAST_STEPS), MOST_STEPS)
     parameters = {
         "task.train_data.input_path": f"{folder}/pairs/train-*",
         "task.validation_data.input_path": f"{folder}/pairs/validation-*",
@@ -135,6 +133,7 @@ def _sizes(folder: Path, *, begins_with_vectors: bool) -> dict[str, Any]:
         parameters |= {
             "task.word_vectors": f"{folder}/vectors",
             "task.word_cooccurrence_records": 0,
+            "task.model.encoder.averaging.char_ngram_weight": 0.5,
         }
     scored = int(test * (1 - counts.get("own_replies", 0) / counts["pairs"]))
     return {

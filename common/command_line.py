@@ -34,8 +34,7 @@ EXTRAS = {
 """Program -> the extra of this project that installs its libraries."""
 _OPTIONAL = {"onnx": "formats", "tokenizers": "formats"}
 """Library -> its extra, of what only some commands need."""
-runner = "python -m"
-"""What runs a program, for the help."""
+runner = "python -m"  # what runs a program, for the help
 
 
 def option(default: Any = REQUIRED, **declaration: Any) -> Any:
@@ -83,14 +82,10 @@ class Command:
 
     name: str
     options: type[Options]
-    run: str
-    """`module:function`, called with the options, and where there are `others` with those."""
-    summary: str
-    """A phrase that begins with a verb."""
-    example: str
-    """What follows the command's name in an example."""
-    others: str = ""
-    """What further arguments are accepted as they are, such as the options of Beam."""
+    run: str  # `module:function`, called with the options, and where there are `others` with those
+    summary: str  # a phrase that begins with a verb
+    example: str  # what follows the command's name in an example
+    others: str = ""  # what further arguments are accepted as they are, such as the options of Beam
 
 
 def main(

@@ -22,21 +22,17 @@ _UNIONS = (typing.Union, types.UnionType)
 class Field:
     """What the declaration of a field says besides its type and default."""
 
-    help: str = ""
-    """What it means."""
+    help: str = ""  # what it means
     choices: Sequence[str | None] = ()
     minimum: float | None = None
     above: float | None = None
     maximum: float | None = None
     below: float | None = None
-    or_0: bool = False
-    """Whether 0 is accepted too."""
+    or_0: bool = False  # whether 0 is accepted too
     metavar: str | tuple[str, ...] | None = None
     """What stands for the value in the help of a command."""
-    positional: bool = False
-    """Whether an option is given without its name."""
-    group: str = ""
-    """Title under which the help of a command shows it."""
+    positional: bool = False  # whether an option is given without its name
+    group: str = ""  # title under which the help of a command shows it
 
     def check(self, name: str, value: Any, kind: Any) -> None:
         """Raises InputError unless a value is of a type and in the range; NaN never is."""

@@ -16,16 +16,14 @@ from common.text_files import sha256
 
 FILE = "saved_model.pb"
 SERVING_DEFAULT = "serving_default"
-_OUTPUT = "outputs"
-"""The output of a signature that has several."""
+_OUTPUT = "outputs"  # the output of a signature that has several
 _TENSORFLOW_1 = "tfhub_module.pb"
 """What a module of TensorFlow 1's Hub has in its folder; it is loaded without a tag."""
 _CHECKSUMS = (
     *("saved_model_checksum", "graph_def_program_hash", "signature_def_hash"),
     *("saved_object_graph_hash", "checkpoint_hash"),
 )
-Apply = Callable[[tf.Tensor], tf.Tensor]
-"""Strings [batch] to floats [batch, dim]."""
+Apply = Callable[[tf.Tensor], tf.Tensor]  # strings [batch] to floats [batch, dim]
 
 
 def load(folder: Path) -> Any:

@@ -12,8 +12,7 @@ import numpy as np
 
 RESAMPLES = 2000
 LEVEL = 0.95
-_CELLS = 1 << 21
-"""Indices in memory at a time: 16 MB, whatever the number of units."""
+_CELLS = 1 << 21  # indices in memory at a time: 16 MB, whatever the number of units
 _UNDEFINED = 0.05
 """A metric that is undefined, as of a constant input, in more of the resamples has no interval."""
 

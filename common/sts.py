@@ -32,8 +32,7 @@ from common.text_files import (
     unpacked_name,
 )
 
-SCORED = ("sts-dev.csv", "sts-test.csv")
-"""What is scored of the STS Benchmark's folder."""
+SCORED = ("sts-dev.csv", "sts-test.csv")  # what is scored of the STS Benchmark's folder
 TRAIN = "sts-train.csv"
 _INPUT, _GOLD = ".input.", ".gs."
 NAMED = {

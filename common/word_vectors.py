@@ -26,8 +26,7 @@ class Entry(NamedTuple):
     """A word, and its numbers, which are parsed when they are asked for."""
 
     word: str
-    place: str
-    """The file and the line."""
+    place: str  # the file and the line
     numbers: list[str] | np.ndarray
 
     def vector(self) -> np.ndarray:

@@ -27,10 +27,8 @@ class SeededOptions(Options):
 
     seed: int = option(0, help="random seed", minimum=0, maximum=2**32 - 1, group=_METHOD)
 
-    needs: ClassVar[dict[str, str]] = {}
-    """Options that are accepted with another one alone."""
-    one_of: ClassVar[tuple[str, ...]] = ()
-    """Data, of which one or more must be given."""
+    needs: ClassVar[dict[str, str]] = {}  # options that are accepted with another one alone
+    one_of: ClassVar[tuple[str, ...]] = ()  # data, of which one or more must be given
 
     def __post_init__(self) -> None:
         super().__post_init__()

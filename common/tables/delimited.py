@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from common.command_line import option
 from common.errors import InputError
 
-MAX_FIELD_CHARACTERS = 1 << 20
-"""A row with a longer field cannot be read."""
+MAX_FIELD_CHARACTERS = 1 << 20  # a row with a longer field cannot be read
 MOST_LINES = 100
 """Of a field, unless `--quotes` says that quotes enclose fields: text that begins with a quote must
 not take in rows."""
@@ -29,8 +28,7 @@ RFC4180, NONE = "rfc4180", "none"
 class Dialect(NamedTuple):
     """How a file is read."""
 
-    delimiter: str | None = None
-    """None for what the file's name says."""
+    delimiter: str | None = None  # None for what the file's name says
     quotes: str | None = None
     """`RFC4180` if `"` encloses fields, `NONE` if it is text; None for what the delimiter says."""
     escape: str | None = None
@@ -62,14 +60,10 @@ Line = tuple[int, bytes, str]
 class Row(NamedTuple):
     """A row of a file, the header among them."""
 
-    number: int
-    """Of its first line."""
-    fields: list[str]
-    """As many as the header has; none if it cannot be read."""
-    fault: str = ""
-    """Why it cannot be read."""
-    raw: bytes = b""
-    """What cannot be read."""
+    number: int  # of its first line
+    fields: list[str]  # as many as the header has; none if it cannot be read
+    fault: str = ""  # why it cannot be read
+    raw: bytes = b""  # what cannot be read
 
 
 class UnreadableRowError(ValueError):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from common.text_files import Source
 
-SYNTHETIC, REDDIT = "synthetic sample", "Reddit"
-"""Origins of data that are known."""
+SYNTHETIC, REDDIT = "synthetic sample", "Reddit"  # origins of data that are known
 _SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
 """The file that `data_pipeline sample` writes above its data, and how it begins."""
 _MANIFEST, _DATA_CARD = "COMPLETED", "data_card.json"

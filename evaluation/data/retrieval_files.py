@@ -27,8 +27,7 @@ _HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query"
 MOST = 1000  # of a grade, and of a negative one: the library takes others for other numbers
 UNKNOWN_QUERY, UNKNOWN_DOCUMENT = "judgements_of_unknown_queries", "unknown_relevant_documents"
 REPEATED = "repeated_judgements"
-Relevant = dict[str, dict[str, int]]
-"""Grades by query, then by document."""
+Relevant = dict[str, dict[str, int]]  # grades by query, then by document
 
 
 class RetrievalFiles(NamedTuple):

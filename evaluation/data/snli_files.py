@@ -25,8 +25,7 @@ _COLUMNS = {
     "hypothesis": ["sentence2", "hypothesis"],
     "label": ["gold_label", "label"],
 }
-_FORMS = ("*.jsonl", "*.parquet", "*.tsv", "*.txt")
-"""Of a data set in several, the first is read."""
+_FORMS = ("*.jsonl", "*.parquet", "*.tsv", "*.txt")  # of a data set in several, the first is read
 
 
 class Pair(msgspec.Struct, frozen=True):

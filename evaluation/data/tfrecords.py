@@ -14,8 +14,7 @@ from common.files import require_whole
 
 T = TypeVar("T")
 TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")
-Features = Mapping[str, Any]
-"""Features of a tf.Example by name."""
+Features = Mapping[str, Any]  # features of a tf.Example by name
 
 
 def parse_records(path: Path, parse: Callable[[Features], T]) -> Iterator[T]:

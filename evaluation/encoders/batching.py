@@ -11,8 +11,7 @@ from common.errors import InputError
 SENTENCES = 256  # the most in one batch
 CHARACTERS = 2**16  # the most in one batch when all are as long as its longest, as padding does
 CACHE_BYTES = 256 * 2**20  # the rows that an encoder remembers take no more
-Encode = Callable[[Sequence[str]], np.ndarray]
-"""Texts to rows: float32 [texts, dim]."""
+Encode = Callable[[Sequence[str]], np.ndarray]  # texts to rows: float32 [texts, dim]
 
 
 class BatchedEncoder:

@@ -23,13 +23,11 @@ from common import text_files, word_vectors
 from common.errors import InputError, reading
 from evaluation.metrics.similarity import unit
 
-TOKEN = r"\w+|[^\w\s]"
-"""A word, or a single mark."""
+TOKEN = r"\w+|[^\w\s]"  # a word, or a single mark
 METHOD, K1, B = "robertson", 1.5, 0.75
 """bm25s's own constants, and Robertson's idf: of bm25s's variants it is the best on validation
 pairs of Reddit, by 0.01 of P@1 of 100 (November 2026)."""
-SMOOTH = 1e-3
-"""The `a` of SIF's weight a / (a + p), p being how often a word is among all words."""
+SMOOTH = 1e-3  # the `a` of SIF's weight a / (a + p), p being how often a word is among all words
 RANDOM_DIM = 500
 _tokens = re.compile(TOKEN).findall
 
@@ -120,8 +118,7 @@ class WordTable(NamedTuple):
     """Word vectors and what identifies them."""
 
     name: str
-    source: str
-    """A hash or a description: other vectors, another one."""
+    source: str  # a hash or a description: other vectors, another one
     lookup: Callable[[Iterable[str]], dict[str, np.ndarray]]
     """Words to the vectors of those that have one: float32 [dim]."""
 

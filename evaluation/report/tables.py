@@ -24,8 +24,7 @@ from evaluation.results.result import ALL, Result, data_name
 from evaluation.results.runs import BASELINE, OTHER, OURS, Run
 
 WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
-Rows = dict[tuple[str, str], dict[str, Score]]
-"""By row and kind, its cells by header."""
+Rows = dict[tuple[str, str], dict[str, Score]]  # by row and kind, its cells by header
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,7 @@ DEEPEST = 100  # no measure looks at a later rank
 CELLS = 1 << 25  # scores in memory at a time: 256 MB of float64
 KEPT = 10  # documents of each query that a result names
 DECIMALS = 6  # scores equal to so many are the same: products of one text differ by about 1e-7
-Rankings = dict[str, list[str]]
-"""Ids of documents, best first, by the query's id."""
+Rankings = dict[str, list[str]]  # ids of documents, best first, by the query's id
 
 
 def evaluations(

@@ -24,7 +24,8 @@ COMMANDS = [
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command."""
     name = "common.own" if command_line.runner == "python -m" else "own"
-    command_line.main(name, __doc__, COMMANDS, argv, default="run")
+    about = (__doc__ or "").replace("common.own", name)
+    command_line.main(name, about, COMMANDS, argv, default="run")
 
 
 if __name__ == "__main__":

@@ -49,15 +49,17 @@ class Verdict(NamedTuple):
             )
         sign = 1 if of.difference > 0 else -1
         p = of.p if sign > 0 else min(1.0, of.p * self.others)
+        tests = f" for {self.others} comparisons" if sign < 0 and self.others > 1 else ""
+        why = f"(p = {p:.3f}{tests}; {both})"
         ends = sorted(sign * end for end in of.interval)
         by = f"by {abs(of.difference):.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
         if p >= LEVEL:
             return (
                 f"for {kind}, use {ours} or {best}: the first {'leads' if sign > 0 else 'trails'} "
-                f"{by}, which may be chance (p = {p:.3f}; {both})"
+                f"{by}, which may be chance {why}"
             )
         said = f"{ours}: it beats {best}" if sign > 0 else f"{best}: {ours} loses to it"
-        return f"for {kind}, use {said} {by}, and the difference is real (p = {p:.3f}; {both})"
+        return f"for {kind}, use {said} {by}, and the difference is real {why}"
 
 
 def verdicts(runs: Sequence[Run], *, seed: int = 0) -> list[Verdict]:

@@ -125,25 +125,15 @@ def test_too_few_messages_end_before_training(runs):
     assert runs(pairs=30, name="few")["scores"][-3] == "15"  # candidates
 
 
-@pytest.mark.parametrize(
-    ("kind", "others", "split"),
-    [
-        ("slack", (), "newest"),
-        ("conversations", (), "thread"),
-        ("pairs", ("--time_field=at",), "newest"),
-    ],
-)
-def test_the_newest_threads_are_held_out_where_there_are_times(runs, kind, others, split):
-    words = runs(*others, format=kind)["pairs"]
-    assert words[words.index("--split_by") + 1] == split
-    assert ("import" in words) == (kind == "slack")
-
-
-def test_without_a_pretrained_module_training_begins_with_the_pairs(runs, monkeypatch, tmp_path):
+def test_the_newest_threads_are_held_out_where_there_are_times(runs, monkeypatch, tmp_path):
+    assert {"import", "slack", "newest"} <= {*runs()["pairs"]}
     monkeypatch.setattr(options, "PRETRAINED", tmp_path / "nothing")
-    ran = runs()
+    ran = runs(format="pairs", name="untimed")
+    assert "thread" in ran["pairs"]
+    assert "import" not in ran["pairs"]
     assert "vectors" not in ran
     assert "word_vectors" not in ran["model"][-1]
+    assert "newest" in runs("--time_field=at", format="pairs", name="timed")["pairs"]
 
 
 @pytest.mark.slow

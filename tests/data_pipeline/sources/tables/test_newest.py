@@ -1,12 +1,10 @@
 """`--split_by newest`: threads by the time of their earliest reply."""
 
-import json
-
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from data_pipeline.pairs import newest
+from data_pipeline.pairs.reader import read_pairs
 from data_pipeline.pairs.splits import SPLITS, stable_hash
 
 HASH = {name: int.from_bytes(stable_hash(name.encode()), "big") for name in "abcdef"}
@@ -14,42 +12,22 @@ FRACTIONS = ("--test_fraction", "0.2", "--validation_fraction", "0.1", "--split_
 FIELDS = ("--thread_field", "dialogue", "--order_field", "at", "--text_field", "text")
 
 
-def batch(**times):
-    rows = [(thread, time) for thread, all_times in times.items() for time in all_times]
-    columns = {"thread_id": [row[0] for row in rows], "created": [row[1] for row in rows]}
+def held_out(*cuts, test, **times):
+    rows = [(thread, time) for thread, some in times.items() for time in some]
     schema = pa.schema([("thread_id", pa.string()), ("created", pa.int64())])
-    return pa.RecordBatch.from_pydict(columns, schema=schema)
-
-
-def held_out(*batches, test=0.3, validation=0.3):
-    found = newest.newest(
-        [newest.times_of(one) for one in batches],
-        test_fraction=test,
-        validation_fraction=validation,
-    )
+    table = pa.table([*zip(*rows, strict=True)], schema=schema)
+    batches = [newest.times_of(each) for each in table.to_batches(max_chunksize=cuts[0])]
+    found = newest.newest(batches, test_fraction=test, validation_fraction=0.3)
     names = {value: name for name, value in HASH.items()}
-    test, validation = ({names[each] for each in those.tolist()} for those in found[:2])
-    return test, validation, found.unknown
+    return *({names[each] for each in some.tolist()} for some in found[:2]), found.unknown
 
 
-def test_the_earliest_reply_of_a_thread_counts_however_the_pairs_are_cut():
-    pairs = batch(a=[5, 90], b=[40], c=[30, None], d=[None], e=[20], f=[10])
-    expected = {"b", "c"}, {"e", "f"}, 1
-    assert held_out(pairs) == expected
-    assert held_out(*(pairs.slice(row, 1) for row in range(pairs.num_rows))) == expected
-    assert held_out(test=0.3) == (set(), set(), 0)
-
-
-def test_of_threads_of_one_age_the_hash_decides():
-    pairs = batch(**{name: [7] for name in HASH})
-    assert held_out(pairs, test=0.5, validation=0)[0] == set(sorted("abcdef", key=HASH.get)[:3])
-
-
-def test_every_pair_of_a_thread_gets_its_split():
-    pairs = batch(a=[5, 90], b=[40], c=[30])
-    those = newest.HeldOut(np.array([HASH["b"]], np.uint64), np.array([], np.uint64), 0)
-    found = newest.with_splits(pairs, those).column("split").to_pylist()
-    assert [SPLITS[split] for split in found] == ["train", "train", "test", "train"]
+@pytest.mark.parametrize("rows_a_batch", [1, 3, 100])
+def test_the_earliest_reply_of_a_thread_counts_however_the_pairs_are_cut(rows_a_batch):
+    times = {"a": [5, 90], "b": [40], "c": [30, None], "d": [None], "e": [20], "f": [10]}
+    assert held_out(rows_a_batch, test=0.3, **times) == ({"b", "c"}, {"e", "f"}, 1)
+    same = {name: [7] for name in HASH}
+    assert held_out(rows_a_batch, test=0.5, **same)[0] == {*sorted(HASH, key=HASH.get)[:3]}
 
 
 def turns(thread, *times):
@@ -61,22 +39,14 @@ def turns(thread, *times):
 def test_the_newest_threads_are_held_out(write_table, make, tmp_path):
     # Thread 9 began first, and was the last to end.
     rows = [row for n in range(9) for row in turns(f"d{n}", 1000 * n + 1, 1000 * n + 2)]
-    rows += turns("d9", 1, 2, 99_999)
-    path = write_table("turns.jsonl", rows[::-1])
+    path = write_table("turns.jsonl", [*rows, *turns("d9", 1, 2, 99_999)][::-1])
     given = ("conversations", "--input", path, *FIELDS, "--time_field", "at", *FRACTIONS)
-    counts, _ = make(*given)
-    assert counts["threads_without_time"] == 0
-    there = {
-        split: {
-            json.loads(line)["thread_id"]
-            for file in (tmp_path / "out").glob(f"{split}-*")
-            for line in file.read_text().splitlines()
-        }
-        for split in SPLITS
-    }
-    assert there["test"] == {"d7", "d8"}
-    assert there["validation"] == {"d6"}
-    assert "d9" in there["train"]
+    assert make(*given)[0]["threads_without_time"] == 0
+    train, validation, test = (
+        {pair["thread_id"] for pair in read_pairs(f"{tmp_path}/out/{split}-*")} for split in SPLITS
+    )
+    assert (validation, test) == ({"d6"}, {"d7", "d8"})
+    assert len(train) == 7
 
 
 @pytest.mark.parametrize(

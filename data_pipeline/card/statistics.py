@@ -1,7 +1,7 @@
 """Histograms and examples of pairs, for `statistics.json` and the data card.
 
 What was read and dropped is counted where it happens, in `job.read` and `job.join`. Two equations
-always hold: lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
+always hold: lines = malformed + duplicates + merged + comments, and comments = sum(dropped) + kept.
 """
 
 import heapq

@@ -71,8 +71,7 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
         # What follows "--name" without "=" may be its value.
         if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
             raise InputError(f"unexpected argument {argument!r}; every option begins with --")
-    for name in (argument.partition("=")[0] for argument in beam_arguments):
-        if name in _SECRETS:
+        if (name := argument.partition("=")[0]) in _SECRETS:
             raise InputError(
                 f"{name}: engines and workers write the command line into logs; accepted: "
                 "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, here and where workers run"
@@ -83,8 +82,7 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
         standard.runner = LOCAL_RUNNER
     if not standard.runner.lower().startswith(_WITH_JOB_SERVER):
         options.require_known()
-    workers = options.view_as(DirectOptions).direct_num_workers
-    if workers < 0:
+    if (workers := options.view_as(DirectOptions).direct_num_workers) < 0:
         raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
     # Workers log each error that the job then fails with.
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
@@ -129,8 +127,8 @@ def run_pipeline(pipeline: beam.Pipeline) -> None:
     except InputError:
         raise
     except Exception as error:
-        failure = f"{type(error).__name__}: {error}"
-        raise InputError(f"the job stopped: {cause_of(failure)}") from error
+        cause = cause_of(f"{type(error).__name__}: {error}")
+        raise InputError(f"the job stopped: {cause}") from error
 
 
 def cause_of(failure: str) -> str:

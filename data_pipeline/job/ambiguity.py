@@ -22,17 +22,14 @@ from data_pipeline.sources.ids import published, whole
 TIES = "ties"
 """Turns with the order of the turn before, in their thread and file."""
 RECURRING = "recurring"
-"""Messages with the id of another, or turns with the thread and order of another elsewhere, whose
-text differs."""
-RESTARTING = "ids in several threads"
+"""Messages with the id, or the thread and order elsewhere, of another whose text differs."""
+RESTARTING, SPREAD = "ids in several threads", "threads in several files"
 ELSEWHERE = "parents in other threads"
 """Replies whose parent is not in their thread, while a message of this id is in another."""
-SPREAD = "threads in several files"
 _FIRST = "first cases"
 ASCENDING = "ascending"
 """File -> `MessageBatch.ascending`; below 0 where the newest turns come first."""
 _ROW_BITS = 40
-_SHOWN_CHARACTERS = 60
 
 Place = tuple[int, str | None]
 """The position of a message, and its text where it is kept."""
@@ -62,11 +59,8 @@ class Cases:
         self.counts[kind] += number
         last = max(position for position, _ in places)
         if kind not in self._first or last < self._first[kind][0]:
-            shown = " and ".join(
-                f"{(text or '')[:_SHOWN_CHARACTERS]!r} in {self.file_of(position)!r}"
-                for position, text in places
-            )
-            self._first[kind] = last, f"{what}: {shown}"
+            shown = (f"{(text or '')[:60]!r} in {self.file_of(place)!r}" for place, text in places)
+            self._first[kind] = last, f"{what}: {' and '.join(shown)}"
 
     def tally(self) -> Tally:
         """The counts and the first cases."""
@@ -135,7 +129,9 @@ def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | No
             )
         hints.append(f"--ids_within: left out as missing in their thread: {first[ELSEWHERE]}")
     if counts[TIES]:
-        hints.append(f"--order_field: equal values, in the order of the file: {first[TIES]}")
+        hints.append(
+            f"--order_field, --time_field: equal values, in the order of the file: {first[TIES]}"
+        )
     if counts[SPREAD] and ids_within is None:
         hints.append(
             f"--ids_within: {counts[SPREAD]:,} threads have turns in several files and are each "

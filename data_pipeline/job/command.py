@@ -1,11 +1,5 @@
 """The commands that make pairs: Reddit's dumps, tables of messages, or tables of pairs in.
 
-    python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner=FlinkRunner
-    python -m data_pipeline conversations --input 'chat/*.jsonl.gz' --output pairs/ \
-        --id_field message_id --parent_field in_reply_to --text_field said
-    python -m data_pipeline pairs --input tickets.csv --output pairs/ \
-        --input_field question --response_field answer
-
 With `--sample N` the whole job runs on the first messages of each file, in a temporary folder, so
 that what is printed is what it would write.
 """

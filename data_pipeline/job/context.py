@@ -85,14 +85,14 @@ def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[
 
 
 def _with_turn(pairs: pa.RecordBatch, own: OwnMessages, rows: Any, *, turn: int) -> pa.RecordBatch:
-    before = own.ids(rows)
+    before = own.take("id", rows)
     new = own.are_kept(rows)
     for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
         new &= ~values_of(pc.equal(before, pairs.column(name)))
     rows = pc.if_else(pa.array(new), rows, None)
     columns = dict(zip(pairs.schema.names, pairs.columns, strict=True)) | {
-        BEFORE_INPUT: own.parents(rows),
-        CONTEXT.format(turn): own.texts(rows),
+        BEFORE_INPUT: own.take("parent", rows),
+        CONTEXT.format(turn): own.take("text", rows),
         CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
     }
     return pa.RecordBatch.from_arrays(list(columns.values()), schema=pairs.schema)

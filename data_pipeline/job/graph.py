@@ -125,14 +125,22 @@ def _pair(
             .with_outputs(TALLY, main="pairs")
         )
         return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
-    if layout is Layout.TURNS:
+    flow = plan.source.flow
+    if layout in (Layout.TURNS, Layout.CHANNELS):
         total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
         messages, tally = (
             messages
             | "Send turns by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group turns by thread" >> beam.GroupByKey()
             | "Link each turn to the one before"
-            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, keeps_first=keeps_first)
+            >> beam.FlatMap(
+                turns.link,
+                AsSingleton(total),
+                files=files,
+                keeps_first=keeps_first,
+                layout=layout,
+                flow=flow,
+            )
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="messages")
         )
@@ -158,7 +166,7 @@ def _pair(
         .with_outputs(TALLY, main="pairs")
     )
     pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=plan.partitions)
-    if layout is Layout.LINKED_THREADS:
+    if layout is Layout.LINKED_THREADS or (flow is not None and flow.gap is not None):
         pairs = add_threads(pairs, messages)
     pairs = pairs | "Publish ids as they were" >> beam.Map(_published)
     return pairs, [*tallies, tally]

@@ -74,25 +74,13 @@ class OwnMessages:
         """The row of each id; null for ids that are not here."""
         return rows_of(ids, self.messages.column("id"))
 
-    def ids(self, rows: Any) -> Any:
-        """Their ids; null for null rows."""
-        return self.messages.column("id").take(rows)
-
-    def texts(self, rows: Any) -> Any:
-        """Their texts; null for null rows and dropped messages."""
-        return self.messages.column("text").take(rows)
+    def take(self, name: str, rows: Any) -> Any:
+        """A column of `OWN_SCHEMA`, such as "id", at some rows; null for null rows."""
+        return self.messages.column(name).take(rows)
 
     def text_bytes(self, rows: Any) -> np.ndarray:
         """The bytes of their texts."""
         return self._text_bytes.take(rows).fill_null(0).to_numpy()
-
-    def parents(self, rows: Any) -> Any:
-        """The ids of what they reply to."""
-        return self.messages.column("parent").take(rows)
-
-    def authors(self, rows: Any) -> Any:
-        """Who wrote them; null if unknown."""
-        return self.messages.column("author").take(rows)
 
     def are_kept(self, rows: Any) -> np.ndarray:
         """Whether the messages are here and kept."""
@@ -136,7 +124,7 @@ def pair_partition(
     parents = own.rows_of(replies.column("parent"))
     if cases is not None:
         add_linked(cases, own.messages, replies, pc.if_else(pa.array(kept), parents, -1))
-    others = values_of(pc.not_equal(replies.column("id"), own.ids(parents)))
+    others = values_of(pc.not_equal(replies.column("id"), own.take("id", parents)))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
     rows = parents.take(pa.array(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
@@ -166,15 +154,15 @@ def _pairs(
     replies: pa.RecordBatch, own: OwnMessages, rows: Any, schema: pa.Schema
 ) -> pa.RecordBatch:
     columns = {
-        INPUT: own.texts(rows),
+        INPUT: own.take("text", rows),
         RESPONSE: replies.column("text"),
-        INPUT_ID: own.ids(rows),
+        INPUT_ID: own.take("id", rows),
         RESPONSE_ID: replies.column("id"),
         THREAD_ID: replies.column("thread"),
         SUBREDDIT: replies.column("group"),
-        OWN_REPLY: pc.equal(replies.column("author"), own.authors(rows)),
+        OWN_REPLY: pc.equal(replies.column("author"), own.take("author", rows)),
         CREATED: replies.column("created"),
-        BEFORE_INPUT: own.parents(rows),
+        BEFORE_INPUT: own.take("parent", rows),
     }
     return _batch_of(columns, schema, rows=len(rows))
 

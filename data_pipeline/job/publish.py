@@ -20,6 +20,7 @@ from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
+from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.newest import UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
 from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
@@ -93,15 +94,17 @@ def publish(
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
-    counts = Counter(report.tally.get(COUNTS, {}))
+    counts, flow = Counter(report.tally.get(COUNTS, {})), plan.source.flow
     statistics = {
-        **{name: counts[name] for name in ("lines", "malformed", "duplicates", "comments")},
+        **{name: counts[name] for name in ("lines", "malformed", "duplicates")},
+        **({MERGED: counts[MERGED]} if flow and flow.merges_author_runs else {}),
+        "comments": counts["comments"],
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
     optional = {
         "own_replies": plan.options.has_authors,
-        TIES: plan.source.layout is Layout.TURNS,
+        TIES: plan.source.layout in (Layout.TURNS, Layout.CHANNELS),
         UNKNOWN: plan.options.split_by == NEWEST,
         "excluded": plan.excluded is not None,
         "copies_dropped": plan.options.max_copies_of_pair is not None,
@@ -147,7 +150,7 @@ def _accept(
             f"leave none of {pairs:,} pairs to train on; accepted: other values of these, or "
             "--allow_empty"
         )
-    if plan.source.layout is Layout.TURNS and counts["malformed"]:
+    if TIES in counts and counts["malformed"]:
         hints.append(
             f"{counts['malformed']:,} malformed turns are left out; the turn after one replies to "
             "the turn before it"

@@ -39,7 +39,7 @@ def links_of(messages: pa.RecordBatch) -> bytes:
 
 
 def connect(links: Iterable[bytes]) -> Threads:
-    """The links of all replies, as `links_of` lists them -> the threads."""
+    """The links of all replies -> the threads."""
     # Here, since every job imports this module, and few need it.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

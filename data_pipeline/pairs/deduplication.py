@@ -62,12 +62,10 @@ def _keep_first(
     )
     same = inputs << 32 | responses
     order = np.argsort(same, kind="stable")
-    grouped = same[order]
-    copies_before = np.empty(len(same), np.int64)
-    copies_before[order] = np.arange(len(same)) - np.searchsorted(grouped, grouped)
-    kept = pairs.filter(pa.array(copies_before < most))
-    sizes = sum(lengths_of(kept.column(name)) for name in (INPUT, RESPONSE))
-    for piece in pieces(np.asarray(sizes), rows=_PAIRS_A_BATCH):
+    copies_before = np.arange(len(same)) - np.searchsorted(same[order], same[order])
+    kept = pairs.take(pa.array(np.sort(order[copies_before < most])))
+    sizes = lengths_of(kept.column(INPUT)) + lengths_of(kept.column(RESPONSE))
+    for piece in pieces(sizes, rows=_PAIRS_A_BATCH):
         yield kept.slice(piece.start, piece.stop - piece.start)
     dropped = pairs.num_rows - kept.num_rows
     yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})

@@ -8,6 +8,7 @@ The name tells the format; `.tfrecord` and `.jsonl` may be compressed. Needs no 
 
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import PurePath
 from typing import Any
 
@@ -101,7 +102,8 @@ def _texts(pair: Pair) -> tuple[str | bytes, str | bytes]:
 
 
 def _read_tfrecord(file: InputFile, tap: Tap) -> Iterator[Pair]:
-    return map(decode_example, read_frames(read_chunks(file, tap)))
+    with closing(read_chunks(file, tap)) as chunks:
+        yield from map(decode_example, read_frames(chunks))
 
 
 def _read_json_lines(file: InputFile, tap: Tap) -> Iterator[Pair]:

@@ -3,8 +3,6 @@
 It stands in for corpora that may not be redistributed: original text in the formats of a Pushshift
 dump, SNLI, the STS Benchmark and SemEval's community question answering. Two paraphrases share few
 or no content words and never reply to each other: only their replies show that they mean the same.
-
-    python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """
 
 from pathlib import Path

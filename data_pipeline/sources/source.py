@@ -58,6 +58,9 @@ class Layout(Enum):
     (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
     ROWS = "rows"
     """Each row is a pair: batches have one more column, `input`, and `text` is the response."""
+    CHANNELS = "linked in channels"
+    """Each message may name the one that it replies to, and `Source.flow` says which one it else
+    replies to in its thread, such as a channel. Batches have the column `order`, too."""
 
 
 ORDER = pa.field("order", pa.string(), nullable=False)
@@ -67,8 +70,23 @@ SCHEMAS = {
     Layout.LINKED_THREADS: MESSAGES,
     Layout.TURNS: MESSAGES.append(ORDER),
     Layout.ROWS: MESSAGES.append(INPUT),
+    Layout.CHANNELS: MESSAGES.append(ORDER),
 }
 """The columns of a batch."""
+
+
+class Flow(NamedTuple):
+    """How messages follow each other in a thread, where they have an order."""
+
+    gap: float | None = None
+    """Hours. A message that comes later than this after the one before it begins a conversation,
+    which is a thread of its own; any other one replies to the one before it, unless it names a
+    parent. With None a thread is one conversation, and only turns reply to the one before."""
+    merges_author_runs: bool = False
+    """Whether consecutive messages of one author are one turn, unless they name other parents."""
+    is_apart: bool = False
+    """Whether messages with a parent only follow those with the same one, as where replies are
+    shown apart from the channel."""
 
 
 class Wording(NamedTuple):
@@ -121,6 +139,10 @@ class Source(Protocol):
     @property
     def repeated(self) -> Any:
         """What its first texts have in common, for the data card; None if nobody looked."""
+
+    @property
+    def flow(self) -> Flow | None:
+        """How its messages follow each other; None where the layout alone says it."""
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.

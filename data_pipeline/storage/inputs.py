@@ -41,9 +41,8 @@ class InputFile(NamedTuple):
     modified: float = 0.0
     """When it was last written, in seconds since 1970; 0 where the filesystem does not say."""
     start: int = 0
-    """The stored byte at which the part starts."""
     end: int | None = None
-    """The stored byte behind the part; None for the whole file."""
+    """The stored bytes where the part starts and behind it; None for the whole file."""
     location: str = ""
     """The absolute path, since workers may run in another folder; empty where it is `path`."""
 
@@ -68,15 +67,9 @@ class InputFile(NamedTuple):
 
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest, after it was read to its end through `tap`."""
-        described = {
-            "path": self.full_path,
-            "bytes": self.size,
-            "modified": self.modified,
-            "crc32c": tap.crc32c,
-        }
-        if self.is_part:
-            described["part"] = {"start": self.start, "end": self.end, "lines": tap.lines}
-        return described
+        about = {"path": self.full_path, "bytes": self.size, "modified": self.modified}
+        part = {"part": {"start": self.start, "end": self.end, "lines": tap.lines}}
+        return {**about, "crc32c": tap.crc32c, **(part if self.is_part else {})}
 
     def was_left_alone(self, described: dict[str, Any]) -> bool:
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""
@@ -90,10 +83,9 @@ class InputFile(NamedTuple):
 
     def is_unchanged(self, described: dict[str, Any]) -> bool:
         """Whether it is the file described; if only the time differs, the checksum decides."""
-        if described["bytes"] != self.size:
-            return False
-        path = self.location or self.path
-        return described["modified"] == self.modified or described["crc32c"] == file_crc32c(path)
+        path, is_as_old = self.location or self.path, described["modified"] == self.modified
+        same_size = described["bytes"] == self.size
+        return same_size and (is_as_old or described["crc32c"] == file_crc32c(path))
 
 
 def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:

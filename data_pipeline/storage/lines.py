@@ -47,14 +47,12 @@ _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
 
 
 class MalformedLine(NamedTuple):
-    """A line that could not be parsed."""
+    """A line that could not be parsed, its number from 1, and the parser's message."""
 
     path: str
     number: int
-    """From 1."""
     line: bytes
     reason: str
-    """The parser's message."""
 
     def as_dead_letter(self) -> bytes:
         """A line of `dead_letters-*.jsonl`; bytes that are not UTF-8 become backslash escapes."""

@@ -51,14 +51,12 @@ _PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
 
 
 class ShardFile(NamedTuple):
-    """A file that was written aside."""
+    """A file that was written aside; `split` is empty for files of no split."""
 
     name: str
     split: str
-    """Empty for files of no split."""
     bytes: int
     crc32c: str
-    """Hexadecimal digits."""
     records: int
 
     def describe(self) -> dict[str, Any]:
@@ -69,7 +67,7 @@ class ShardFile(NamedTuple):
 def write_aside(
     folder: str, name: str, content: bytes | pa.Buffer, *, records: int, split: str = ""
 ) -> ShardFile:
-    """Writes a file that `OutputFolder.publish` publishes."""
+    """Writes a file to publish."""
     file = write_file(FileSystems.join(folder, name), content)
     return ShardFile(name, split, file.size, file.crc32c, records)
 
@@ -78,11 +76,7 @@ class OutputFolder:
     """The output folder of one job, on any of Beam's filesystems."""
 
     def __init__(self, path: str):
-        """Creates the object; nothing is written yet.
-
-        Raises:
-          InputError: if no folder can have this name.
-        """
+        """Writes nothing yet; raises an InputError if no folder can have this name."""
         # Beam takes paths that it lists or deletes for patterns, and replaces nothing on HDFS.
         if not path or set(absolute_path(path)) & set("*?[") or path.startswith("hdfs://"):
             raise InputError(
@@ -161,11 +155,7 @@ class OutputFolder:
             return json.loads(self._content(STATISTICS))
 
     def start(self) -> None:
-        """Makes room to write aside; published files stay until `publish`.
-
-        Raises:
-          InputError: if files are in the way.
-        """
+        """Makes room to write aside, unless files are in the way; published ones stay."""
         self._require_ours(self._listed())
         if is_remote(self.path):
             write_object(self._file(CLAIM), self.incomplete.encode())
@@ -247,16 +237,12 @@ class OutputFolder:
 
     def _require_ours(self, listed: set[str]) -> None:
         """Checks that there are no files but those of earlier jobs."""
-        others = sorted(
-            name
-            for name in self._sizes().keys() - listed
-            if not name.startswith((".", "_")) and not name.endswith(PARTIAL)
-        )
-        if others:
-            raise InputError(
-                f"--output: no manifest says that this program wrote {self._file(others[0])!r}; "
-                "delete it or name another folder"
-            )
+        for name in sorted(self._sizes().keys() - listed):
+            if not name.startswith((".", "_")) and not name.endswith(PARTIAL):
+                raise InputError(
+                    f"--output: no manifest says that this program wrote {self._file(name)!r}; "
+                    "delete it or name another folder"
+                )
 
     def _sizes(self) -> dict[str, int]:
         files = files_like(self.path, "*")

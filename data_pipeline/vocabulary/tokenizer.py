@@ -10,7 +10,7 @@ import re
 import sys
 import unicodedata
 from functools import cache
-from typing import NamedTuple
+from itertools import groupby
 
 BEGIN = b"<s>"
 END = b"</s>"
@@ -29,19 +29,13 @@ _UNSEEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 which NFKC makes no space; the last of these is U+1680."""
 
 
-class _Patterns(NamedTuple):
-    unseen: re.Pattern[str]
-    symbol: re.Pattern[str]
-
-
 def tokenize(text: str | bytes) -> list[bytes]:
     """The tokens of a text: case folded, normalized, UTF-8; invalid UTF-8 becomes U+FFFD."""
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
-    patterns = _patterns()
-    text = patterns.unseen.sub(" ", _fold(text))
-    text = _APOSTROPHES.sub(" '", text)
-    text = patterns.symbol.sub(r" \g<0> ", text)
+    unseen, symbol = _patterns()
+    text = _APOSTROPHES.sub(" '", unseen.sub(" ", _fold(text)))
+    text = symbol.sub(r" \g<0> ", text)
     # Bytes are split at ASCII white space only, as in TensorFlow.
     return text.encode().split()
 
@@ -55,25 +49,24 @@ def _fold(text: str) -> str:
 
 
 @cache
-def _patterns() -> _Patterns:
-    """Python's regular expressions have no categories, so the characters are listed."""
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is not seen, and what is a symbol.
+
+    Python's regular expressions have no categories, so the characters are listed.
+    """
     ranges = _ranges_by_category()
     letters_numbers = "".join(part for category, part in ranges.items() if category[0] in "LN")
     marks = "".join(part for category, part in ranges.items() if category[0] == "M")
     unseen = "".join(ranges[category] for category in _UNSEEN)
-    return _Patterns(
-        unseen=re.compile(f"[{unseen}\u1680]+"), symbol=re.compile(f"[^{letters_numbers}{marks} ']")
-    )
+    return re.compile(f"[{unseen}\u1680]+"), re.compile(f"[^{letters_numbers}{marks} ']")
 
 
 def _ranges_by_category() -> dict[str, str]:
     """Category -> its characters, as in the brackets of a regular expression."""
     ranges: dict[str, str] = {}
-    first, category = 0, unicodedata.category("\0")
-    for code in range(1, sys.maxunicode + 2):
-        other = unicodedata.category(chr(code)) if code <= sys.maxunicode else ""
-        if other != category:
-            part = f"\\U{first:08x}-\\U{code - 1:08x}"
-            ranges[category] = ranges.get(category, "") + part
-            first, category = code, other
+    first = 0
+    for category, run in groupby(map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))):
+        end = first + sum(1 for _ in run)
+        ranges[category] = ranges.get(category, "") + f"\\U{first:08x}-\\U{end - 1:08x}"
+        first = end
     return ranges

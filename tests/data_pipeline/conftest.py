@@ -51,7 +51,7 @@ def write_dump(tmp_path):
     def write(name, lines):
         texts = [line if isinstance(line, bytes) else orjson.dumps(line) for line in lines]
         path = tmp_path / name
-        path.write_bytes(COMPRESS[path.suffix](b"".join(text + b"\n" for text in texts)))
+        path.write_bytes(COMPRESS.get(path.suffix, bytes)(b"".join(text + b"\n" for text in texts)))
         return path
 
     return write

@@ -117,10 +117,3 @@ def test_a_store_that_cannot_be_reached_is_one_line(store):
     assert status == 1
     assert said.startswith(f"error: --input: 's3://{BUCKET}/dumps/RC_*': "), said
     assert said.count("\n") == 1
-
-
-def test_credentials_on_the_command_line_are_refused(store):
-    status, said = outcome(store, f"--s3_secret_access_key={SECRET}")
-    assert status == 1
-    assert said.startswith("error: --s3_secret_access_key: ")
-    assert SECRET not in said

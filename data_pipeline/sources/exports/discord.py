@@ -11,7 +11,9 @@ from data_pipeline.sources.exports.files import json_items
 
 EXPORT = Export(
     files=("*.json",),
-    records=partial(json_items, path="messages", about={"channel": "channel.name"}),
+    records=partial(
+        json_items, path="messages", about={"channel": "channel.name", "channel_id": "channel.id"}
+    ),
     fields={
         "id": "id",
         "parent": "parent",
@@ -20,6 +22,7 @@ EXPORT = Export(
         "time": "timestamp",
         "text": "content",
     },
+    channel="channel_id",
     skips={
         "by_bot": lambda message: message["author"]["isBot"],
         # Pins, calls, people who join: all that Discord itself says.

@@ -53,6 +53,11 @@ class Export(NamedTuple):
     """A record -> its messages. If it raises what lookups raise, the record is malformed."""
     layout: Layout = Layout.LINKED_THREADS
     ids_within: str = ALL
+    channel: str = ""
+    """The field of the channel in which messages follow each other by their `time`, for `--gap` and
+    `--merge_author_runs`; without it these are refused. Ids are unique in a channel."""
+    replies_are_apart: bool = False
+    """See `Flow.is_apart`."""
     markup: str = "none"
     """That of the texts, one of `MARKUPS`."""
     people_files: tuple[str, ...] = ()

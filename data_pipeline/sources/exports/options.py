@@ -10,7 +10,7 @@ from common.command_line import option
 from common.errors import InputError
 from data_pipeline.pairs.options import HALVES
 from data_pipeline.sources.markup import MARKUPS
-from data_pipeline.sources.tables.options import MessageOptions
+from data_pipeline.sources.tables.options import FlowOptions
 
 if TYPE_CHECKING:
     from data_pipeline.sources.exports.export import Export
@@ -26,7 +26,7 @@ _FILTERS = "stackexchange"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions(MessageOptions):
+class ImportOptions(FlowOptions):
     """Which export is read, and how its pairs are stored."""
 
     export: str = option(
@@ -100,6 +100,7 @@ class ImportOptions(MessageOptions):
             **self._filters,
             "text_markup": self.text_markup or self._declared.markup,
             "strip_repeated": self.strip_repeated,
+            "flow": self.flow and self.flow._asdict(),
         }
 
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
@@ -115,7 +116,13 @@ class ImportOptions(MessageOptions):
         from data_pipeline.sources.tables.source import TableSource
         from data_pipeline.storage.inputs import UnreadableFileError
 
-        export = self._declared
+        export, flow = self._declared, self.flow
+        layout, fields = export.layout, {**export.fields, SKIPPED: SKIPPED}
+        if flow is not None:
+            if not export.channel:
+                raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
+            layout, flow = Layout.CHANNELS, flow._replace(is_apart=export.replies_are_apart)
+            fields |= {"thread": export.channel, "order": export.fields["time"]}
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
             raise InputError(
                 f"--pairs_of: {HALVES!r}: the halves of a message belong in the split of its "
@@ -126,13 +133,14 @@ class ImportOptions(MessageOptions):
         except UnreadableFileError as error:
             raise InputError(f"--input: {error}") from error
         source = TableSource(
-            export.layout,
-            {**export.fields, SKIPPED: SKIPPED},
+            layout,
+            fields,
             self.message_rules(),
             Dialect(),
             same_names=True,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
+            flow=flow,
             skips=(*export.skips, *self._filters),
             reader=ExportReader(self.export, people, self._filters),
         )

@@ -124,6 +124,7 @@ class RedditSource:
     layout = Layout.LINKED
     ids_within = ALL
     repeated = None
+    flow = None
     wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
 
     @property

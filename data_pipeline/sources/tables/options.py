@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any
 from common.command_line import option
 from common.errors import InputError
 from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
-from data_pipeline.pairs.options import HALVES, IDS_WITHIN, PairOptions
+from data_pipeline.pairs.options import (
+    FILE,
+    FOLDER,
+    HALVES,
+    IDS_WITHIN,
+    REPLIES,
+    PairOptions,
+)
 from data_pipeline.pairs.splits import THREAD
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import MessageRules, RuleOptions
 
 if TYPE_CHECKING:
-    from data_pipeline.sources.source import Layout
+    from data_pipeline.sources.source import Flow, Layout
     from data_pipeline.sources.tables.source import TableSource
     from data_pipeline.storage.inputs import InputFile
 
 _TABS = ("\\t", "tab")
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
+_FLOW = "messages that follow each other in a channel; they need times, and the second authors"
 _SUFFIX = "_field"
 
 
@@ -60,6 +68,41 @@ class MessageOptions(PairOptions, RuleOptions):
         if self.max_malformed < 1:
             source.require_messages(files)
         return source.measured(files)._replace(strips_repeated=self.strip_repeated)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowOptions(MessageOptions):
+    """How messages follow each other, where they do not name what they reply to."""
+
+    gap: float | None = option(
+        None,
+        help="a message that comes more than HOURS after the one before in its channel begins a "
+        "new conversation; any other one replies to the one before, unless it names a parent",
+        metavar="HOURS",
+        above=0,
+        group=_FLOW,
+    )
+    merge_author_runs: bool = option(
+        False,
+        help="messages of one author that follow each other, with --gap within it, and do not name "
+        "different parents, are one turn",
+        group=_FLOW,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuses halves, which are made of single messages."""
+        super().__post_init__()
+        if self.pairs_of == HALVES and self.flow is not None:
+            raise InputError(f"--gap, --merge_author_runs: accepted with --pairs_of {REPLIES}")
+
+    @property
+    def flow(self) -> "Flow | None":
+        """With one of the options."""
+        if self.gap is None and not self.merge_author_runs:
+            return None
+        from data_pipeline.sources.source import Flow
+
+        return Flow(self.gap, self.merge_author_runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +161,8 @@ class TableOptions(MessageOptions):
 
     @property
     def has_times(self) -> bool:
-        """With --time_field."""
-        return self.time_field is not None
+        """With --time_field, or times as the order."""
+        return "time" in self.names
 
     @property
     def layout(self) -> "Layout":
@@ -129,7 +172,7 @@ class TableOptions(MessageOptions):
         if "input" in self.names:
             return Layout.ROWS
         if "order" in self.names:
-            return Layout.TURNS
+            return Layout.CHANNELS if "id" in self.names else Layout.TURNS
         return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
 
     def message_rules(self) -> MessageRules:
@@ -174,12 +217,13 @@ class TableOptions(MessageOptions):
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
             markup=self.text_markup or "none",
+            flow=getattr(self, "flow", None),
         )
         return self.measured(source, files)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConversationOptions(TableOptions):
+class ConversationOptions(TableOptions, FlowOptions):
     """Which messages become pairs, and how they are stored."""
 
     text_field: str = _field(dataclasses.MISSING, help="the text of a message")
@@ -196,7 +240,7 @@ class ConversationOptions(TableOptions):
     order_field: str | None = _field(
         None,
         help="instead of --id_field and --parent_field: a number or a time that orders the "
-        "messages of a thread; each replies to the one before",
+        "messages of a thread; each replies to the one before; with --gap it is a time",
     )
     author_field: str | None = _field(
         None, help="who wrote it: tells replies to oneself, and --drop_authors_containing needs it"
@@ -205,7 +249,8 @@ class ConversationOptions(TableOptions):
         None,
         help="an id names one message in its thread, in its file or folder (and there in its "
         "thread), or in all files; with --order_field a thread is one conversation there; default: "
-        "in its thread, without --thread_field in all files. If messages share an id there and "
+        "in its thread, without --thread_field in all files. With file and folder, and an order, "
+        "--thread_field may be left out: each is a thread. If messages share an id there and "
         "have different texts, the job ends; with all, the first counts",
         choices=IDS_WITHIN,
         group=_FIELDS,
@@ -214,24 +259,53 @@ class ConversationOptions(TableOptions):
     def __post_init__(self) -> None:
         """Checks options that depend on each other."""
         super().__post_init__()
-        is_linked = self.id_field and self.parent_field and not self.order_field
-        is_ordered = self.thread_field and self.order_field
-        if not is_linked and (not is_ordered or self.id_field or self.parent_field):
-            raise InputError(
-                "--id_field, --order_field: accepted: either --id_field and --parent_field, or "
-                "--thread_field and --order_field"
-            )
+        self._check_links()
         if self.no_parent is not None and self.parent_field is None:
             raise InputError("--no_parent: needs --parent_field, the name of the parent")
         if self.drop_authors_containing is not None and self.author_field is None:
             raise InputError("--drop_authors_containing: needs --author_field")
         if self.ids_within == THREAD and not self.thread_field:
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
-        if self.pairs_of == HALVES and not self.thread_field:
+        if self.pairs_of == HALVES and not self._has_threads:
             raise InputError(
                 f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in "
                 "the split of its thread"
             )
+
+    def _check_links(self) -> None:
+        """Checks that messages name what they reply to, or have an order, or with a flow both."""
+        are_linked = bool(self.id_field and self.parent_field)
+        are_ordered = "order" in self.names and self._has_threads
+        if bool(self.id_field) != bool(self.parent_field) or not (are_linked or are_ordered):
+            raise InputError(
+                "--id_field, --order_field: accepted: either --id_field and --parent_field, or "
+                "--order_field and --thread_field (or --ids_within file or folder)"
+            )
+        if are_linked and self.order_field and self.flow is None:
+            raise InputError(
+                "--id_field, --order_field: accepted together with --gap or --merge_author_runs"
+            )
+        if self.flow is not None and not are_ordered:
+            raise InputError(
+                "--gap, --merge_author_runs: need --time_field or --order_field, and "
+                "--thread_field (or --ids_within file or folder)"
+            )
+        if self.merge_author_runs and self.author_field is None:
+            raise InputError("--merge_author_runs: needs --author_field")
+
+    @property
+    def _has_threads(self) -> bool:
+        return bool(self.thread_field) or self.ids_within in (FILE, FOLDER)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Role -> the name of its field; with a flow, times are the order if nothing else is."""
+        names = super().names
+        if self.flow is not None and "time" in names:
+            names.setdefault("order", names["time"])
+        if self.gap is not None and "order" in names:
+            names.setdefault("time", names["order"])
+        return names
 
     @property
     def has_authors(self) -> bool:
@@ -241,7 +315,8 @@ class ConversationOptions(TableOptions):
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form, and what means no parent."""
         described = super().describe()
-        given = {"no_parent": self.no_parent, "ids_within": self.ids_within}
+        names = ("no_parent", "ids_within", "gap", "merge_author_runs")
+        given = {name: getattr(self, name) for name in names}
         return described | {name: value for name, value in given.items() if value}
 
 

@@ -21,12 +21,19 @@ from data_pipeline.sources import ids
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
-from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wording
+from data_pipeline.sources.source import SCHEMAS, Flow, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
 from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows
-from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, whole
+from data_pipeline.sources.tables.values import (
+    as_id,
+    as_order,
+    as_seconds,
+    as_text,
+    as_time,
+    whole,
+)
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
@@ -42,6 +49,7 @@ _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]
 """Authors who may be several people."""
 _OPTIONAL = {"author", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
+_IN_ORDER = (Layout.TURNS, Layout.CHANNELS)
 _HAS_TIME = "has a time"
 """A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
 _NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
@@ -87,7 +95,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "id": ("id", _required_id),
     "parent": ("parent", as_id),
     "thread": ("thread", _required_id),
-    "order": ("order", as_order),
+    "order": ("order", as_order),  # as_time with a gap
     "input": ("input", _required_text),
     "text": ("text", _required_text),
     "response": ("text", _required_text),
@@ -125,6 +133,8 @@ class TableSource(NamedTuple):
     markup: str = "none"
     """That of the texts, one of `MARKUPS`; it is removed."""
     strips_repeated: bool = False
+    flow: Flow | None = None
+    """See `Source.flow`."""
     repeated: Repeated | None = None
     """What is repeated in the texts, as `measured` finds it."""
     skips: Sequence[str] = ()
@@ -249,6 +259,12 @@ class TableSource(NamedTuple):
             values["thread"] = list(map(_one_thread, zip(*threads, strict=True)))
         if "parent" in values:
             self._link(values, reasons)
+        if "order" in values and not threads:
+            values["thread"] = [self._scope(file)] * len(rows.values)
+        if SKIPPED in values and "thread" in values:
+            # What a format drops, such as who joined, is no part of the thread's flow.
+            of = zip(values["thread"], values[SKIPPED], values.get("id", threads[0]), strict=True)
+            values["thread"] = [f"{own} ({rule})" if rule else thread for thread, rule, own in of]
         malformed = [*rows.malformed, *self._malformed(file, rows, reasons)]
         good = [row for row in range(len(rows.values)) if row not in reasons]
         if reasons:
@@ -266,8 +282,10 @@ class TableSource(NamedTuple):
         """The values as a column has them; adds why those that are none are not."""
         name = role.split()[0]
         read = _COLUMNS[name][1]
-        if name == "thread" and self.layout is not Layout.TURNS:
+        if name == "thread" and self.layout not in _IN_ORDER:
             read = as_id  # rows without one have their input's, and messages their replies'
+        if name == "order" and self.flow is not None and self.flow.gap is not None:
+            read = as_time
         is_text = _COLUMNS[name][0] in ("text", "input")
         is_cleaned = is_text and (self.markup != "none" or self.strips_repeated)
         column = []
@@ -308,36 +326,36 @@ class TableSource(NamedTuple):
         columns |= {_COLUMNS[role][0]: column for role, column in values.items()}
         if "order" in columns:
             columns["order"] = list(map(str, columns["order"]))
-        name = file.path if self.same_names else file.path.rpartition("/")[2]
-        within = {FILE: name, FOLDER: file.path.rpartition("/")[0] or "."}.get(
-            self.ids_within or "", ""
-        )
+        within = self._scope(file)
         threads = values.get("thread", columns["thread"])
         if "input" in values:
-            columns["id"] = [f"{name}:{number}" for number in numbers]
+            columns["id"] = [f"{self._name(file)}:{number}" for number in numbers]
             # Rows with the same input are one thread, or the input could be in two splits.
             columns["thread"] = [
                 thread or stable_hash(text.encode()).hex()
                 for thread, text in zip(threads, columns["input"], strict=True)
             ]
-        elif "thread" in values:
+        elif "thread" in self.names:
             before = f"{within}:" if within else ""
             columns["thread"] = [
                 before + (thread or own_id)
                 for thread, own_id in zip(threads, columns["id"], strict=True)
             ]
-        if self.skips:  # the messages before and behind follow each other
-            columns["thread"] = [
-                f"{thread} ({rule})" if rule else thread
-                for thread, rule in zip(columns["thread"], columns[SKIPPED], strict=True)
-            ]
-        if "parent" in values and self.ids_within != ALL and (within or "thread" in values):
+        if "parent" in values and self.ids_within != ALL and (within or "thread" in self.names):
             for column in ("id", "parent"):
                 columns[column] = [
                     ids.scoped(each, file=within, thread=thread or "")
                     for each, thread in zip(columns[column], threads, strict=True)
                 ]
         return columns
+
+    def _name(self, file: InputFile) -> str:
+        return file.path if self.same_names else file.path.rpartition("/")[2]
+
+    def _scope(self, file: InputFile) -> str:
+        """The name of the file or folder in which ids, and threads, are unique; empty for all."""
+        folder = file.path.rpartition("/")[0] or "."
+        return {FILE: self._name(file), FOLDER: folder}.get(self.ids_within or "", "")
 
     def _messages(self, columns: dict[str, list[Any]], *, rows: int) -> pa.RecordBatch:
         """The messages, with the index of the first rule that drops each."""

@@ -15,6 +15,8 @@ from data_pipeline.sources.tables.rows import MISSING, Missing
 
 _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
+_FIRST_SECOND = 100_000_000
+"""Numbers below this one (a day of 1973) are counted turns or dates, and no times of messages."""
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
 _ROUNDED = re.compile(r"-?\d([.,]\d+)?[eE]\+\d+")
@@ -84,6 +86,20 @@ def as_order(value: Any) -> int | Decimal:
     if isinstance(number, int) or number == number.to_integral_value():
         return int(number)
     return number.normalize()
+
+
+def as_time(value: Any) -> int | Decimal:
+    """A time in seconds since 1970; no number that can hardly be one, such as that of a turn.
+
+    Raises:
+      ValueError: if it is none.
+    """
+    seconds = as_order(value)
+    if not _FIRST_SECOND <= seconds < _LAST_SECOND:
+        raise ValueError(
+            f"must be a time, in seconds since 1970 or as ISO 8601 has it, but is {value!r:.60}"
+        )
+    return seconds
 
 
 def _decimal(value: Any) -> Decimal:

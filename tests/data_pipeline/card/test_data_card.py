@@ -121,11 +121,6 @@ def test_context_stands_in_the_order_in_which_it_was_said(page):
     assert "<bdi>r/pics</bdi>" in page
 
 
-def test_half_of_the_texts_are_shorter():
-    assert data_card.half_below([[0, 1], [10, 1], [70, 2]]) == 20
-    assert data_card.half_below([[70, 3], [0, 1], [10, 1]]) == 80
-
-
 def test_what_strangers_wrote_is_escaped_everywhere():
     card = copy.deepcopy(SMALL)
     card["options"] = {NASTY: NASTY}
@@ -140,13 +135,6 @@ def test_what_strangers_wrote_is_escaped_everywhere():
     assert "<script" not in page
     # Options, files, example, reason, subreddit, pair.
     assert page.count(ESCAPED) == 2 + 2 + 1 + 1 + 1 + 4
-
-
-def test_more_subreddits_than_are_listed_are_told_of():
-    subreddits = [[f"sub_{i:02}", 100 - i] for i in range(30)]
-    page = data_card.render({**SMALL, "subreddits": subreddits, "n_subreddits": 4321})
-    assert "4,321" in page
-    assert "sub_29" in page
 
 
 def test_a_job_that_found_nothing_has_a_card():

@@ -41,18 +41,6 @@ def test_a_result_needs_pairs_and_lines_that_can_be_parsed(lines, malformed, pai
         assert "check the ids" in str(raised.value)
 
 
-def test_what_was_published_before_stays(fails, run, world, tmp_path):
-    output = tmp_path / "out"
-    run("--input", f"{tmp_path}/RC_*", "--output", output)
-    before = {path.name: path.read_bytes() for path in output.glob("*.*")}
-    (tmp_path / "RS").write_bytes(b'{"id": "x", "title": "t"}\n')
-    message = fails("--input", tmp_path / "RS", "--output", output, "--overwrite")
-    assert f"{tmp_path / 'RS'}', line 1" in message
-    assert {path.name: path.read_bytes() for path in output.glob("*.*")} == before
-    assert (output / "COMPLETED").exists()
-    assert not (output / "_incomplete").exists()
-
-
 def test_dead_letters_of_all_files_are_stored_in_order_up_to_a_limit(
     run, write_dump, comment, tmp_path, statistics_of, monkeypatch
 ):

@@ -64,6 +64,7 @@ def test_the_direct_runner_is_the_local_one(arguments):
         ["stray", "--runner=FlinkRunner"],
         ["RC_2", "--direct_num_workers=1"],
         ["--direct_num_workers=-1"],
+        ["--s3_secret_access_key=x"],  # which logs would show
     ],
 )
 def test_wrong_arguments_are_named(arguments):

@@ -1,12 +1,6 @@
 """`--context_turns` through the whole command: chains over threads and files, and their ends."""
 
-import pyarrow as pa
 import pytest
-
-from data_pipeline.execution.exchange import Exchange
-from data_pipeline.job import context
-from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA
-from data_pipeline.pairs.schema import pairs_schema
 
 
 @pytest.fixture
@@ -75,6 +69,7 @@ def test_the_nearest_turn_first_and_empty_where_there_is_none(
 ):
     if runner != "one process":
         monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.context._WAITING_BYTES", 1)
     if runner == "an engine":
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     output = tmp_path / "out"
@@ -87,23 +82,3 @@ def test_the_nearest_turn_first_and_empty_where_there_is_none(
     }
     assert len(pairs) == len(EXPECTED)
     assert all(set(names) == {name for name in pair if name.startswith("con")} for pair in pairs)
-
-
-def test_the_pairs_of_a_partition_are_in_memory_a_part_at_a_time(monkeypatch):
-    monkeypatch.setattr(context, "_WAITING_BYTES", 1)
-    schema = pairs_schema(1)
-    pairs = [
-        pa.RecordBatch.from_pylist([{"response_id": name, "before_input": "c1"}], schema=schema)
-        for name in ("c3", "c4")
-    ]
-    own = pa.RecordBatch.from_pylist([{"id": "c1", "text": "q"}], schema=OWN_SCHEMA)
-    waiting, owned = (
-        [block for _, block in Exchange("", inline=True).blocks((0, batch) for batch in batches)]
-        for batches in (pairs, [own])
-    )
-    element = 0, {context._WAITING: waiting, OWN_MESSAGES: owned}
-    found = [batch.to_pylist() for batch in context._add_turn(element, turn=0, schema=schema)]
-    assert sorted((row["response_id"], row["context/0"]) for (row,) in found) == [
-        ("c3", "q"),
-        ("c4", "q"),
-    ]

@@ -135,11 +135,3 @@ def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     assert [pairs.num_rows for pairs, _ in pieces] == [0, *[10] * 9, 5]
     _, counts = pair_partition(blocks)
     assert counts == {"comments": 96, "kept": 96, "duplicates": 94, "replies": 95, "pairs": 95}
-
-
-def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
-    rows = [(comment("c1", text="x" * (1 << 20)), None)]
-    rows += [(comment(f"r{n}", "c1"), None) for n in range(40)]
-    found = join.pair_partition(one_partition((1, rows)), rule_names=NAMES, context_turns=0)
-    sizes = [pairs.num_rows for pairs, _ in found]
-    assert sizes == [0, 16, 16, 8]

@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 
 import pytest
 
@@ -44,17 +43,6 @@ def test_it_prints_statistics_pairs_and_dropped_messages(chat, tmp_path, capsys)
     assert dropped[0] == f"dropped by length: {'x' * 31}"
     assert dropped[3:] == [f"dropped by min_characters: {x}" for x in ("x", "xx", "x")]
     assert '"no object"' in said
-
-
-def test_malformed_lines_count_as_far_as_messages_are_read(chat, capsys):
-    """One of four lines of the file is malformed: of 8 messages' lines 3, not all 25."""
-    rows = [{"n": n, "to": n - 1, "said": f"some words {n}"} for n in range(75)]
-    lines = [json.dumps(row) for row in rows]
-    chat.write_text(
-        "\n".join(f"{line}\n[]" if n % 3 == 2 else line for n, line in enumerate(lines))
-    )
-    sample(chat, 8)
-    assert re.search(r"^malformed +3$", capsys.readouterr().out, flags=re.MULTILINE)
 
 
 def test_a_file_of_malformed_lines_is_shown_and_not_read_to_its_end(chat, capsys):

@@ -4,11 +4,10 @@ import gzip
 import json
 
 import orjson
-import pyarrow as pa
 import pytest
 
 from common.errors import InputError
-from data_pipeline.pairs.decontamination import Excluded, decontaminate, normalize, read_texts
+from data_pipeline.pairs.decontamination import Excluded, normalize, read_texts
 from data_pipeline.storage.inputs import find_inputs
 
 
@@ -23,16 +22,6 @@ def texts_in(tmp_path):
         return read_texts(file)
 
     return read
-
-
-def test_a_pair_is_taken_out_for_a_text_in_its_context_too(tmp_path):
-    (tmp_path / "sts.txt").write_text("Of the test set!\n")
-    names = ("input", "response", "input_id", "response_id", "context/0")
-    rows = [dict.fromkeys(names, "a text"), dict.fromkeys(names, "a text")]
-    rows[1]["context/0"] = "of the test set"
-    pairs = pa.RecordBatch.from_pylist(rows)
-    kept, *_ = decontaminate(pairs, excluded=Excluded([str(tmp_path / "sts.txt")]))
-    assert kept.to_pylist() == rows[:1]
 
 
 @pytest.mark.parametrize(
@@ -124,17 +113,8 @@ def test_what_is_found_in_which_file(tmp_path):
     assert excluded.find_pair("other", "words", None, "one fish two fish") == paths[0]
 
 
-def test_the_description_tells_whether_any_text_changed(tmp_path):
-    path = tmp_path / "a.txt"
-    described = []
-    for content in ("one fish\ntwo fish", "two fish\none fish", "one fish\ntwo fishes"):
-        path.write_text(content)
-        described.append(Excluded([str(path)]).describe())
-    assert described[0] == described[1] != described[2]
-
-
 def test_pairs_are_taken_out_counted_and_listed(
-    run, write_dump, comment, tmp_path, statistics_of, stored
+    run, write_dump, comment, tmp_path, statistics_of, stored, caplog
 ):
     rows = []
     for number, (question, answer) in enumerate(
@@ -150,10 +130,8 @@ def test_pairs_are_taken_out_counted_and_listed(
     sts, others = tmp_path / "sts.tsv", tmp_path / "others.txt.gz"
     sts.write_text("news\t2.5\tA MAN is playing a \uff26lute\tsomething else\n")
     others.write_bytes(gzip.compress(b"two dogs run through snow\n"))
-    run(
-        *("--input", dump, "--output", output, "--format", "jsonl"),
-        *("--exclude_texts", sts, "--exclude_texts", others),
-    )
+    files = ("--input", dump, "--output", output, "--format", "jsonl")
+    run(*files, "--exclude_texts", sts, "--exclude_texts", others)
     assert [pair["response_id"] for pair in stored(output)] == ["a2"]
     statistics = statistics_of(output)
     assert (statistics["pairs"], statistics["excluded"]) == (3, 2)
@@ -171,17 +149,16 @@ def test_pairs_are_taken_out_counted_and_listed(
     card = json.loads((output / "data_card.json").read_text())
     assert card["counts"]["excluded"] == 2
     assert [pair["response"] for pair in card["example_pairs"]] == ["In a house by the sea"]
-
-
-def test_evaluation_sets_whose_texts_are_in_no_pair_are_warned_of(
-    run, world, tmp_path, statistics_of, caplog
-):
-    (tmp_path / "seen.txt").write_text("42\n")
-    output = tmp_path / "out"
-    run(
-        *("--input", tmp_path / "RC_1.zst", "--output", output),
-        *("--exclude_texts", tmp_path / "seen.txt"),
-    )
-    assert statistics_of(output)["excluded"] == 0
-    assert "warning: --exclude_texts" in caplog.text
+    # A text of the context counts, other texts make another job, and no match is warned of.
+    sts.write_text("What is your age")
+    with pytest.raises(SystemExit, match="exclude_texts"):
+        run(*files, "--exclude_texts", sts)
+    reply = comment("b1", "t1_a1", body="Three of them!")
+    write_dump("RC.gz", [*rows, reply])
+    run(*files, "--exclude_texts", sts, "--context_turns", 1, "--overwrite")
+    assert statistics_of(output)["excluded"] == 2  # the answer, and the reply to that
+    assert "warning: --exclude_texts" not in caplog.text
+    sts.write_text("42")
+    run(*files, "--exclude_texts", sts, "--overwrite")
     assert (output / "excluded-00000-of-00001.jsonl").read_bytes() == b""
+    assert "warning: --exclude_texts" in caplog.text

@@ -19,7 +19,7 @@ def shards_with(train=4, test=2, validation=0, **given):
     return Shards(options, {split: number for split, number in by_split.items() if number})
 
 
-def pair(number, *, thread="t3_1", context=()):
+def pair(number, *, thread="t3_1"):
     return {
         "input": f"question {number}",
         "response": f"answer {number}",
@@ -27,7 +27,6 @@ def pair(number, *, thread="t3_1", context=()):
         "response_id": f"r{number}",
         "thread_id": thread,
         "subreddit": "s",
-        **{f"context/{turn}": text for turn, text in enumerate(context)},
     }
 
 
@@ -58,15 +57,6 @@ def test_a_pair_goes_to_the_shard_of_its_reply_on_the_split_of_its_thread():
     of_test = rows_by_shard(shards_with(), pairs)[("test", 1)]
     assert [row["thread_id"] for row in of_test] == ["t3_6"]
     assert rows_by_shard(shards_with(), []) == {}
-
-
-def test_a_row_has_the_features_of_its_pair_and_the_turns_asked_for():
-    contexts = ((), ("a",), ("b", "c"), ("d", "e", "f"))
-    pairs = [pair(0, context=turns) for turns in contexts]
-    (found,) = rows_by_shard(shards_with(context_turns=2), pairs).values()
-    assert found == [
-        pair(0, context=turns) for turns in (("", ""), ("a", ""), ("b", "c"), ("d", "e"))
-    ]
 
 
 @pytest.mark.parametrize("thread", ["t3_1", "t3_6"])

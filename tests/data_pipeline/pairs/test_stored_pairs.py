@@ -122,8 +122,3 @@ def test_a_shard_without_pairs_is_an_empty_file_that_can_be_read(job, form):
     folder = job(*options, dump="empty.gz")
     assert len(files_of(folder, "train")) == 16
     assert pairs_by_split(folder) == {"train": [], "validation": [], "test": []}
-
-
-def test_all_pairs_can_be_to_test_on(job):
-    found = pairs_by_split(job("--test_fraction", "1", "--format", "jsonl"))
-    assert (found["train"], len(found["test"])) == ([], 20 * REPLIES)

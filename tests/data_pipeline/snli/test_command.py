@@ -2,14 +2,12 @@
 
 import json
 
-import orjson
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from common.errors import InputError
 from data_pipeline import SnliOptions, read_pairs, run_snli
-from data_pipeline.storage.filesystem import file_crc32c
 
 HEADER = (
     b"gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
@@ -30,20 +28,6 @@ def line(label="neutral", premise="A man.", hypothesis="A tall man.", pair_id="p
 def columns(label="neutral", premise="A man.", hypothesis="A tall man.", pair_id="p1"):
     values = [label, "()", "()", "()", "()", premise, hypothesis, "c1", pair_id, label, ""]
     return "\t".join(values).encode()
-
-
-@pytest.fixture
-def write_lines(tmp_path, compress):
-    """Writes lines (dicts, or raw ones as bytes) to a file compressed by its name."""
-
-    def write(name, lines):
-        texts = [line if isinstance(line, bytes) else orjson.dumps(line) for line in lines]
-        path = tmp_path / name
-        content = b"".join(text + b"\n" for text in texts)
-        path.write_bytes(compress.get(path.suffix, bytes)(content))
-        return path
-
-    return write
 
 
 @pytest.fixture
@@ -72,17 +56,17 @@ def ids(folder):
     return {row[0] for shard in pairs(folder) for row in shard}
 
 
-def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of):
+def test_both_forms_give_the_same_pairs(snli, write_dump, statistics_of):
     three = [
         ("entailment", 'A "man" – outside.', '"Someone is outside.', "p1"),
         ("-", "A man.", "A father.", "p2"),
         ("contradiction", "A man.", "", "p3"),
     ]
-    output = snli(write_lines("a.jsonl.gz", [line(*values) for values in three]))
+    output = snli(write_dump("a.jsonl.gz", [line(*values) for values in three]))
     (rows,) = pairs(output)
     assert set(rows) == {(three[0][3], *three[0][1:3], 0), ("p3", "A man.", "", 2)}
     as_json = (output / "nli-00000-of-00001.tfrecord").read_bytes()
-    table = write_lines("b.txt", [HEADER, *(columns(*values) for values in three)])
+    table = write_dump("b.txt", [HEADER, *(columns(*values) for values in three)])
     snli(table, overwrite=True)
     assert (output / "nli-00000-of-00001.tfrecord").read_bytes() == as_json
     assert statistics_of(output) == {
@@ -95,12 +79,12 @@ def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of):
         "labels": {"entailment": 1, "neutral": 0, "contradiction": 1},
     }
     # SNLI's archive has each split in both.
-    write_lines("a.txt", [HEADER, columns()])
+    write_dump("a.txt", [HEADER, columns()])
     with pytest.raises(InputError, match=r"a\.txt"):
         snli(f"{output.parent}/a*", overwrite=True)
 
 
-def test_numbered_labels_and_other_names_are_read_in_every_form(snli, write_lines, tmp_path):
+def test_numbered_labels_and_other_names_are_read_in_every_form(snli, write_dump, tmp_path):
     rows = [("A man.", f"No {label}.", label) for label in (0, 1, 2, -1)]
     rows = [dict(zip(("premise", "hypothesis", "label"), row, strict=True)) for row in rows]
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
@@ -109,20 +93,20 @@ def test_numbered_labels_and_other_names_are_read_in_every_form(snli, write_line
     expected = {("A man.", f"No {label}.", label) for label in (0, 1, 2)}
     for path, first in (
         (tmp_path / "a.parquet", 1),
-        (write_lines("b.jsonl.gz", rows), 1),
-        (write_lines("c.tsv", table), 2),
+        (write_dump("b.jsonl.gz", rows), 1),
+        (write_dump("c.tsv", table), 2),
     ):
         output = snli(path, overwrite=True)
         assert {row[1:] for row in pairs(output)[0]} == expected
         assert ids(output) == {f"{path.name}:{first + number}" for number in range(3)}
     with_id = [row | {"idx": 7 + number} for number, row in enumerate(rows)]
-    assert ids(snli(write_lines("d.jsonl", with_id), overwrite=True)) == {"7", "8", "9"}
+    assert ids(snli(write_dump("d.jsonl", with_id), overwrite=True)) == {"7", "8", "9"}
 
 
-def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of):
+def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of):
     without_id = line()
     del without_id["pairID"]
-    as_json = write_lines(
+    as_json = write_dump(
         "a.jsonl",
         [
             b'{"gold_label": "neu',
@@ -135,7 +119,7 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of):
             line("-"),
         ],
     )
-    table = write_lines(
+    table = write_dump(
         "b.txt.xz",
         [
             HEADER,
@@ -155,20 +139,19 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of):
     for (*_, reason), named in zip(found[2:5], ("pairID", "sentence1", "gold_label"), strict=True):
         assert named in reason
     counts = statistics_of(output)
-    assert counts["lines"] == 12
-    assert (counts["malformed"], counts["no_label"], counts["pairs"]) == (9, 1, 2)
+    assert (counts["lines"], counts["malformed"], counts["pairs"]) == (12, 9, 2)
 
 
 def test_what_an_evaluation_set_says_is_taken_out(
-    snli, write_lines, statistics_of, tmp_path, caplog
+    snli, write_dump, statistics_of, tmp_path, caplog
 ):
-    sets = write_lines("sts.csv", [b"main\timages\t4.2\tA MAN is outside!\tTwo dogs run."])
+    sets = write_dump("sts.csv", [b"main\timages\t4.2\tA MAN is outside!\tTwo dogs run."])
     three = [
         ("entailment", "A man is outside.", "Someone is outside.", "p1"),
         ("neutral", "A boat.", "Two dogs, run?", "p2"),
         ("contradiction", "A man is outside today.", "Dogs run.", "p3"),
     ]
-    path = write_lines("a.jsonl", [line(*values) for values in three])
+    path = write_dump("a.jsonl", [line(*values) for values in three])
     output = snli(path, exclude_texts=(str(sets),))
     assert ids(output) == {"p3"}
     found = statistics_of(output)
@@ -183,12 +166,12 @@ def test_what_an_evaluation_set_says_is_taken_out(
     assert "warning: --exclude_texts" in caplog.text
 
 
-def test_pairs_of_one_source_by_their_ids(snli, write_lines, statistics_of):
+def test_pairs_of_one_source_by_their_ids(snli, write_dump, statistics_of):
     # Whether people agreed is not asked of another source's.
     labels = ("neutral", "-", "-", "neutral", "neutral")
     names = ("snlidev-1", "sick-2", "cad-3", "CAD-4", "x-cad-5")
     lines = [line(label, pair_id=name) for label, name in zip(labels, names, strict=True)]
-    path = write_lines("a.jsonl", lines)
+    path = write_dump("a.jsonl", lines)
     output = snli(path, pair_ids=("snli*", "cad-?"))
     assert ids(output) == {"snlidev-1"}
     found = statistics_of(output)
@@ -200,9 +183,9 @@ def test_pairs_of_one_source_by_their_ids(snli, write_lines, statistics_of):
         snli(path, pair_ids=("none-*",), overwrite=True)
 
 
-def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines):
+def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_dump):
     lines = [line(pair_id=f"p{n}", premise=f"premise {n}") for n in range(60)]
-    output = snli(write_lines("all.jsonl", lines), shards=3)
+    output = snli(write_dump("all.jsonl", lines), shards=3)
     files = {path.name: path.read_bytes() for path in output.glob("nli-*")}
     assert sorted(files) == [f"nli-0000{n}-of-00003.tfrecord" for n in range(3)]
     rows = pairs(output)
@@ -210,28 +193,11 @@ def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines):
     assert min(map(len, rows)) > 10
     assert [row[0] for row in rows[0]] != sorted(row[0] for row in rows[0])
     parts = (
-        write_lines("second.jsonl", lines[25:][::-1]),
-        write_lines("first.jsonl.bz2", lines[:25]),
+        write_dump("second.jsonl", lines[25:][::-1]),
+        write_dump("first.jsonl.bz2", lines[:25]),
     )
     snli(*parts, shards=3, overwrite=True)
     assert {path.name: path.read_bytes() for path in output.glob("nli-*")} == files
-
-
-def test_the_marker_says_what_was_read_and_written(snli, write_lines, capsys, tmp_path):
-    path = write_lines("a.jsonl.zst", [line()])
-    output = snli(path)
-    marker = json.loads((output / "COMPLETED").read_text())
-    (described,) = marker["inputs"].values()
-    assert described["bytes"] == path.stat().st_size
-    assert described["crc32c"] == file_crc32c(str(path))
-    assert marker["options"]["shards"] == 1
-    assert "synthetic" not in marker
-    name = "nli-00000-of-00001.tfrecord"
-    assert marker["outputs"][name]["records"] == 1
-    assert marker["outputs"][name]["crc32c"] == file_crc32c(str(output / name))
-    (tmp_path / "SAMPLE.txt").write_text("A sample world: 10 comments, seed 0.\n")
-    snli(path, overwrite=True)
-    assert json.loads((output / "COMPLETED").read_text())["synthetic"] is True
 
 
 @pytest.mark.parametrize(
@@ -244,8 +210,8 @@ def test_the_marker_says_what_was_read_and_written(snli, write_lines, capsys, tm
         ("d.txt.gz", [HEADER]),
     ],
 )
-def test_a_file_that_is_none_is_named(snli, write_lines, tmp_path, name, lines):
-    path = write_lines(name, lines)
+def test_a_file_that_is_none_is_named(snli, write_dump, tmp_path, name, lines):
+    path = write_dump(name, lines)
     if name == "d.txt.gz":
         path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(InputError, match=str(path)):

@@ -111,13 +111,9 @@ def test_every_format_and_nli_count_alike(vocabulary, write_pairs, tmp_path):
     assert lists(output)[0] == "word\t1000\n</s>\t10\nfish\t6\nred\t4\n"
 
 
-def many_pairs():
-    words = [f"w{number % 37} v{number % 11}" for number in range(300)]
-    return list(zip(words, reversed(words), strict=True))
-
-
 def test_nothing_but_the_texts_changes_the_files(vocabulary, write_pairs, monkeypatch, tmp_path):
-    pairs = many_pairs()
+    words = [f"w{number % 37} v{number % 11}" for number in range(300)]
+    pairs = list(zip(words, reversed(words), strict=True))
     expected = lists(vocabulary(write_pairs("one.tfrecord", pairs)))
     assert len(expected[0].splitlines()) == 37 + 11 + 1
     counts = [int(line.rpartition("\t")[2]) for line in expected[1].splitlines()]

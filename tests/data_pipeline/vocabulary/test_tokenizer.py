@@ -4,12 +4,9 @@ import random
 import sys
 import unicodedata
 
-import orjson
 import pytest
 import tensorflow as tf
 
-from data_pipeline.storage.inputs import find_inputs
-from data_pipeline.storage.lines import read_line_batches
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 from model.text import preprocessing as of_the_models
 
@@ -99,12 +96,3 @@ def test_as_many_characters_differ_as_the_module_says():
     tokens = zip(texts, of_models(texts), strict=True)
     differing = sum(tokenize(text) != expected for text, expected in tokens)
     assert 4_400 < differing < 4_600
-
-
-def test_real_bodies(real_data):
-    bodies = []
-    for dump in find_inputs([str(real_data / "reddit" / "RC_200*")]):
-        lines = next(read_line_batches(dump)).lines
-        bodies += [orjson.loads(line)["body"] for line in lines[:1000]]
-    assert len(bodies) >= 2000
-    assert_same(bodies)

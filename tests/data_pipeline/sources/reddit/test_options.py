@@ -32,16 +32,6 @@ def test_a_value_that_cannot_be_is_one_line(fails, world, tmp_path, options):
     assert not output.exists()
 
 
-@pytest.mark.parametrize(
-    "options", [["--split_by", "comment"], ["--train_shards", "1.5"], ["--exclude_texts"]]
-)
-def test_a_value_of_another_kind_is_named(run, world, tmp_path, capsys, options):
-    with pytest.raises(SystemExit) as raised:
-        run("--input", f"{tmp_path}/RC_1.zst", "--output", tmp_path / "out", *options)
-    assert raised.value.code
-    assert options[0] in f"{raised.value.code} {capsys.readouterr().err.splitlines()[-1:]}"
-
-
 @pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats/,", "r/cats,r/cats,fish"])
 def test_subreddits_however_they_are_written(given):
     for name in ("subreddits", "exclude_subreddits"):

@@ -98,13 +98,6 @@ def test_texts_that_look_like_numbers_or_uuids_stay_texts(tmp_path, kind):
     assert read(path)[0] == ids
 
 
-@pytest.mark.parametrize(("name", "delimiter"), [("f.csv", ";"), ("f.txt", "|"), ("f.tsv", ":")])
-def test_another_delimiter_is_given(tmp_path, name, delimiter):
-    path = tmp_path / name
-    path.write_bytes(b"\xef\xbb\xbf" + as_csv(TRICKY, delimiter, end="\n"))
-    assert read(path, form=Dialect(delimiter, RFC4180 if name == "f.tsv" else None))[0] == TRICKY
-
-
 def test_between_tabs_quotes_are_text_by_default(tmp_path):
     path = tmp_path / "f.tsv"
     path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
@@ -115,13 +108,6 @@ def test_between_tabs_quotes_are_text_by_default(tmp_path):
     for quotes, warned in ((None, 1), (NONE, 0), (RFC4180, 0)):
         (found,) = read_rows(file_of(path), NAMES, tap=Tap(), form=Dialect(quotes=quotes))
         assert len(found.notes) == warned
-
-
-def test_an_error_of_the_reader_is_one_error(tmp_path):
-    path = tmp_path / "f.csv"
-    path.write_text('id,said\n1,one\n2,"two\n3,three\n')
-    with pytest.raises(UnreadableFileError, match="line 3"):
-        read(path)
 
 
 def test_a_field_is_found_by_another_name(tmp_path):
@@ -200,21 +186,6 @@ def test_the_first_rows_of_a_large_row_group_are_read_without_the_others(tmp_pat
     with closing(read_rows(file, NAMES, tap=Tap())) as batches:
         assert len(next(batches).values) == ROWS_A_BATCH
     assert 5 << 20 < sum(sizes) < 10 << 20
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
-def test_large_files_come_in_batches(tmp_path, kind):
-    path = tmp_path / f"f.{kind}"
-    rows = [{"id": str(n), "said": "x"} for n in range(2 * ROWS_A_BATCH + 1)]
-    if kind == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    elif kind == "csv":
-        path.write_text("id,said\n" + "".join(f"{row['id']},x\n" for row in rows))
-    else:
-        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
-    batches = list(read_rows(file_of(path), NAMES, tap=Tap()))
-    assert max(len(batch.values) for batch in batches) == ROWS_A_BATCH
-    assert sum(batch.total for batch in batches) == 2 * ROWS_A_BATCH + 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from common.tables.delimited import Dialect
-from data_pipeline.sources.rules import PAPER, MessageRules
+from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.source import TableSource
 from data_pipeline.storage.filesystem import Tap, file_crc32c
@@ -14,11 +14,6 @@ from data_pipeline.storage.inputs import InputFile
 LINKED = {"id": "n", "parent": "to", "text": "said"}
 TURNS = {"thread": "talk", "order": "turn", "text": "said"}
 PAIRS = {"input": "question", "response": "answer"}
-CHAT = [
-    {"n": 1, "to": None, "said": "How old are you?"},
-    {"n": 2, "to": 1, "said": ' I am "20"\nyears old\n'},
-    {"n": 3, "to": 2, "said": ""},
-]
 
 
 def source_of(layout, names, rules=MessageRules(), **more):  # noqa: B008
@@ -35,19 +30,6 @@ def read(source, path):
     assert sum(batch.lines for batch in batches) == len(rows) + len(malformed)
     groups = frozenset().union(*(batch.groups for batch in batches))
     return rows, malformed, source.hints(groups)
-
-
-@pytest.mark.parametrize("name", ["c.jsonl.zst", "c.csv", "c.tsv.bz2", "c.parquet"])
-def test_each_format_gives_the_same_messages(write_table, name):
-    source = source_of(Layout.LINKED_THREADS, LINKED)._replace(form=Dialect(quotes="rfc4180"))
-    rows, malformed, hints = read(source, write_table(name, CHAT))
-    found = [(row["id"], row["parent"], row["text"], row["dropped_by"]) for row in rows]
-    assert found == [
-        ("1", None, "How old are you?", None),
-        ("2", "1", 'I am "20"\nyears old', None),
-        ("3", "2", "", 0),
-    ]
-    assert (malformed, hints) == ([], [])
 
 
 def test_names_may_be_dotted_and_have_times_groups_and_authors(write_table):
@@ -80,13 +62,6 @@ def test_a_text_without_a_visible_character_is_empty(write_table, text):
     path = write_table("c.jsonl", [{"n": n, "to": 1, "said": each} for n, each in enumerate(said)])
     rows, _, _ = read(source_of(Layout.LINKED_THREADS, LINKED), path)
     assert [row["dropped_by"] for row in rows] == [0, None, None, None]
-
-
-def test_the_papers_rules_are_an_option(write_table):
-    texts = ["How are you?", "I am 20 years old", ""]
-    path = write_table("c.jsonl", [{"n": n, "to": 1, "said": text} for n, text in enumerate(texts)])
-    rows, _, _ = read(source_of(Layout.LINKED_THREADS, LINKED, PAPER), path)
-    assert [row["dropped_by"] for row in rows] == [None, 2, 0]
 
 
 def test_rows_that_are_no_messages_are_malformed(tmp_path):

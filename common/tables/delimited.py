@@ -33,6 +33,10 @@ class Dialect(NamedTuple):
     """`RFC4180` if `"` encloses fields, `NONE` if it is text; None for what the delimiter says."""
     escape: str | None = None
     """The character that makes a quote behind it text, beside the quote itself."""
+    columns: tuple[str, ...] | None = None
+    """The names of the columns of files without a header."""
+    encoding: str | None = None
+    """Python's name of the encoding of the text, of JSON lines too; None for UTF-8."""
 
     @property
     def encloses(self) -> bool:
@@ -151,7 +155,9 @@ def _rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     form = csv.reader([], quoting=quoting, strict=True, **of).dialect
     lines = iter(lines)
     again: deque[Line] = deque()
-    header: list[str] = []
+    header = list(map(_bare, dialect.columns or ()))
+    if dialect.columns:
+        yield Row(0, list(dialect.columns))
     while line := again.popleft() if again else next(lines, None):
         row = [line]
         fields, fault = _fields(row, form)
@@ -172,7 +178,8 @@ def _rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
             again.extendleft(reversed(row[1:]))
             del row[1:]
         elif fields and header and len(fields) != len(header):
-            fault = f"{len(fields)} fields; the header has {len(header)}"
+            named = "--columns" if dialect.columns else "the header"
+            fault = f"{len(fields)} fields; {named} has {len(header)}"
         elif fields and header and header[0] in fields[0].casefold():
             fault = "the header again" if list(map(_bare, fields)) == header else ""
         if fault:

@@ -133,14 +133,7 @@ def _pair(
             | "Send turns by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group turns by thread" >> beam.GroupByKey()
             | "Link each turn to the one before"
-            >> beam.FlatMap(
-                turns.link,
-                AsSingleton(total),
-                files=files,
-                keeps_first=keeps_first,
-                layout=layout,
-                flow=flow,
-            )
+            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, source=plan.source)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="messages")
         )

@@ -23,6 +23,7 @@ from data_pipeline.job.ambiguity import Cases, add_linked
 from data_pipeline.job.read import POSITION, TEXT
 from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
 from data_pipeline.pairs.tfrecord import (
+    CONTEXT,
     INPUT,
     INPUT_ID,
     OWN_REPLY,
@@ -189,7 +190,9 @@ def pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterato
         SUBREDDIT: kept.column("group"),
         CREATED: kept.column("created"),
     }
+    context = [name for name in rows.schema.names if name.startswith(CONTEXT.format(""))]
+    columns |= {name: kept.column(name) for name in context}
     counts = _counts(rows.column("dropped_by"), rule_names)
     counts.update(replies=kept.num_rows, pairs=kept.num_rows)
-    yield _batch_of(columns, pairs_schema(0), rows=kept.num_rows)
+    yield _batch_of(columns, pairs_schema(len(context)), rows=kept.num_rows)
     yield TaggedOutput(TALLY, {COUNTS: counts})

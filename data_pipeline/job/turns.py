@@ -15,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
+from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.report import TALLY, Tally
 from data_pipeline.job.ambiguity import ASCENDING, RECURRING, SPREAD, TIES, Cases
 from data_pipeline.job.read import POSITION, without_dropped_texts
+from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.ids import published, rows_of
-from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout
+from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, Source
 
 TURNS = SCHEMAS[Layout.TURNS].append(POSITION)
 _MESSAGES = MESSAGES.append(POSITION)
@@ -31,14 +33,9 @@ MERGED = "merged"
 _SECONDS_AN_HOUR = 3600
 
 
+@no_annotations  # Beam cannot check that a value is of a protocol
 def link(
-    element: tuple[int, Iterable[Block]],
-    tally: Tally,
-    *,
-    files: Sequence[str],
-    keeps_first: bool,
-    layout: Layout,
-    flow: Flow | None,
+    element: tuple[int, Iterable[Block]], tally: Tally, *, files: Sequence[str], source: Source
 ) -> Iterator[Any]:
     """(partition, blocks of turns) -> batches of messages with ids and parents.
 
@@ -46,25 +43,18 @@ def link(
     """
     _, blocks = element
     cases = Cases(files)
-    ascending = tally.get(ASCENDING, Counter())
-    turns = received(blocks, TURNS)
-    if layout is Layout.CHANNELS:
-        linked = link_channels(turns, cases, ascending, flow=flow or Flow())
+    of: Any = received(blocks, TURNS), cases, tally.get(ASCENDING, Counter()), source.flow
+    if source.layout is Layout.CHANNELS:
+        messages = without_dropped_texts(link_channels(*of))
     else:
-        linked = link_turns(turns, cases, ascending, keeps_first=keeps_first, flow=flow)
-    messages = without_dropped_texts(linked)
+        messages = without_dropped_texts(link_turns(*of, keeps_first=source.ids_within == ALL))
     for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
         yield messages.slice(start, _MESSAGES_A_BATCH)
     yield TaggedOutput(TALLY, cases.tally())
 
 
 def link_turns(
-    turns: pa.RecordBatch,
-    cases: Cases,
-    ascending: Counter,
-    *,
-    keeps_first: bool,
-    flow: Flow | None = None,
+    turns: pa.RecordBatch, cases: Cases, ascending: Counter, flow: Flow | None, *, keeps_first: bool
 ) -> pa.RecordBatch:
     """Turns of whole threads -> messages, thread by thread.
 
@@ -111,7 +101,7 @@ def link_turns(
 
 
 def link_channels(
-    messages: pa.RecordBatch, cases: Cases, ascending: Counter, *, flow: Flow
+    messages: pa.RecordBatch, cases: Cases, ascending: Counter, flow: Flow
 ) -> pa.RecordBatch:
     """Messages of whole threads, some with parents -> the same in order, linked as `flow` says.
 
@@ -138,9 +128,10 @@ def _with_columns(
 
 
 def _each_id_once(turns: pa.RecordBatch, cases: Cases) -> pa.RecordBatch:
-    """The first message of each id; the others are counted, and ambiguous if their text differs."""
+    """The first of each id in a thread; others are counted, and ambiguous if their text differs."""
     ids, texts, positions = (turns.column(name) for name in ("id", "text", POSITION.name))
-    first = pc.index_in(ids, value_set=ids).to_numpy()
+    keys = _within_threads(turns, "id")
+    first = pc.index_in(keys, value_set=keys).to_numpy()
     is_first = first == np.arange(len(first))
     for row in np.flatnonzero(~is_first).tolist():
         those = [(positions[at].as_py(), texts[at].as_py()) for at in (int(first[row]), row)]
@@ -151,12 +142,16 @@ def _each_id_once(turns: pa.RecordBatch, cases: Cases) -> pa.RecordBatch:
     return turns.filter(pa.array(is_first))
 
 
+def _within_threads(turns: pa.RecordBatch, ids: str) -> Any:
+    """The ids in a column, which may be those of messages in other threads, with their threads."""
+    return pc.binary_join_element_wise(turns.column("thread"), turns.column(ids), "\x1f")
+
+
 def _follow(turns: pa.RecordBatch, flow: Flow, cases: Cases, *, are_turns: bool) -> pa.RecordBatch:
     """Messages of whole threads in their order, each id once -> the same, linked as `flow` says.
 
-    A turn is the messages of an author run. It has the id and all else of its first message that
-    no rule drops, and the texts of all of those. The others of these are left out; messages that
-    are dropped stay, to be counted.
+    Of a run of one author, the first message that no rule drops gets the texts of all such ones,
+    which are left out. Dropped ones stay, to be counted.
     """
     threads, ids, parents, authors, texts, rules = (
         turns.column(name).to_pylist()
@@ -164,10 +159,7 @@ def _follow(turns: pa.RecordBatch, flow: Flow, cases: Cases, *, are_turns: bool)
     )
     seconds = list(map(Decimal, turns.column("order").to_pylist()))
     gap = None if flow.gap is None else Decimal(str(flow.gap)) * _SECONDS_AN_HOUR
-    links: list[int | None] = [
-        None if to is None or threads[to] != threads[row] else to
-        for row, to in enumerate(rows_of(turns.column("parent"), turns.column("id")).to_pylist())
-    ]
+    links = rows_of(_within_threads(turns, "parent"), _within_threads(turns, "id")).to_pylist()
     turn_of = list(range(len(ids)))
     last: dict[tuple[str, str | None], int] = {}
 
@@ -201,11 +193,7 @@ def _follow(turns: pa.RecordBatch, flow: Flow, cases: Cases, *, are_turns: bool)
 def _merge(
     turn_of: Sequence[int], texts: list[str], rules: Sequence[int | None]
 ) -> tuple[list[int], np.ndarray]:
-    """Joins the texts of each turn, in place, in its first message that no rule drops.
-
-    Returns:
-      Of each turn that message, and of each message whether it is left out [messages].
-    """
+    """Joins the texts of each turn, in place: its first kept row, and which rows are left out."""
     first = list(range(len(texts)))
     left_out = np.zeros(len(texts), bool)
     turns: dict[int, list[int]] = {}
@@ -223,12 +211,7 @@ def _merge(
 def _in_order(
     turns: pa.RecordBatch, cases: Cases, ascending: Counter
 ) -> tuple[list[int], list[tuple[str, Decimal]], list[int]]:
-    """How turns in reading order follow each other in their threads.
-
-    Returns:
-      The rows in their order, thread by thread; of each row its thread and order, and its run
-      (`_runs`).
-    """
+    """The rows of turns thread by thread, in order; and of each its thread and order, its run."""
     threads, orders, positions = (
         turns.column(name).to_pylist() for name in ("thread", "order", POSITION.name)
     )

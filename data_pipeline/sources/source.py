@@ -57,7 +57,8 @@ class Layout(Enum):
     """Each message replies to the one before in its thread. Batches have one more column, `order`
     (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
     ROWS = "rows"
-    """Each row is a pair: batches have one more column, `input`, and `text` is the response."""
+    """Each row is a pair: batches have one more column, `input`, and `text` is the response. The
+    turns before the input are columns `CONTEXT`, null where there is none."""
     CHANNELS = "linked in channels"
     """Each message may name the one that it replies to, and `Source.flow` says which one it else
     replies to in its thread, such as a channel. Batches have the column `order`, too."""

@@ -6,6 +6,7 @@ Python's own bz2 and lzma files ignore silently).
 """
 
 import bz2
+import codecs
 import errno
 import gzip
 import lzma
@@ -17,7 +18,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import orjson
@@ -94,16 +95,37 @@ def is_compressed(file: InputFile) -> bool:
     return PurePath(file.path).suffix.lower() in COMPRESSIONS
 
 
-def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineBatch]:
+def _as_surrogates(error: Any) -> tuple[str, int]:
+    """What stands for bytes that cannot be decoded: no text has it, and UTF-8 neither."""
+    return "\udc80" * (error.end - error.start), error.end
+
+
+_UNDECODABLE = "surrogates for undecodable bytes"
+codecs.register_error(_UNDECODABLE, _as_surrogates)
+
+
+def read_line_batches(
+    file: InputFile, tap: Tap | None = None, *, encoding: str | None = None
+) -> Iterator[LineBatch]:
     """Yields all lines of a file in batches of about `BATCH_BYTES`, read through `tap`.
+
+    Those of another encoding are made UTF-8, but for those with bytes that cannot be decoded, which
+    whoever parses them finds malformed.
 
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
     tap = tap or Tap()
-    for batch in _split_lines(file, read_chunks(file, tap)):
-        tap.lines += batch.number_of_lines
-        yield batch
+    chunks: Iterator[bytes] = read_chunks(file, tap)
+    if encoding is not None:
+        texts = codecs.iterdecode(chunks, encoding, _UNDECODABLE)
+        chunks = (text.encode(errors="surrogatepass") for text in texts)
+    try:
+        for batch in _split_lines(file, chunks):
+            tap.lines += batch.number_of_lines
+            yield batch
+    except UnicodeError as error:  # UTF-16 and 32 begin with a byte order mark
+        raise UnreadableFileError(f"{file.path}: not {encoding}: {error}") from error
 
 
 def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:

@@ -29,7 +29,7 @@ def read_delimited(
         a field, or a quote takes in too many lines.
     """
     try:
-        table = rows(_lines(file, tap), dialect)
+        table = rows(_lines(file, tap, dialect.encoding), dialect)
         header = next(table, None)
         if header is not None and header.fault:
             raise UnreadableFileError(f"{file.path}: its header cannot be read: {header.fault}")
@@ -56,8 +56,8 @@ def read_delimited(
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
 
 
-def _lines(file: InputFile, tap: Tap) -> Iterator[Line]:
-    for batch in read_line_batches(file, tap):
+def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Iterator[Line]:
+    for batch in read_line_batches(file, tap, encoding=encoding):
         lines = zip(count(batch.first_line), batch.lines, repeat(""))
         if size := batch.first_bytes:
             number, content, _ = next(lines)

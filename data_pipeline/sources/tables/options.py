@@ -19,8 +19,9 @@ from data_pipeline.pairs.options import (
     PairOptions,
 )
 from data_pipeline.pairs.splits import THREAD
+from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
-from data_pipeline.sources.rules import MessageRules, RuleOptions
+from data_pipeline.sources.rules import MessageRules, RuleOptions, texts_of
 
 if TYPE_CHECKING:
     from data_pipeline.sources.source import Flow, Layout
@@ -130,6 +131,17 @@ class TableOptions(MessageOptions):
     )
     quotes: str | None = quotes_option(group=_TABLE)
     escape: str | None = escape_option(group=_TABLE)
+    columns: str | None = option(
+        None,
+        help="of files without a header, the names of all columns in their order",
+        metavar="NAME[,NAME...]",
+        group=_TABLE,
+    )
+    encoding: str | None = option(
+        None,
+        help="of CSV, TSV and JSON lines, such as cp1252 or utf-16; default: UTF-8",
+        metavar="NAME",
+    )
 
     def __post_init__(self) -> None:
         """Checks options that depend on each other."""
@@ -140,6 +152,14 @@ class TableOptions(MessageOptions):
                 raise InputError(f"--delimiter: {delimiter!r}; accepted: one character, and tab")
             object.__setattr__(self, "delimiter", delimiter)
         check_escape(self.escape, quotes=self.quotes)
+        texts_of("columns", self.columns)
+        try:
+            "\n".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError):
+            raise InputError(
+                f"--encoding: {self.encoding!r}; accepted: an encoding of text that Python knows, "
+                "such as cp1252, latin-1, utf-16 or gb18030"
+            ) from None
         # A group may be anything, the thread or the author too; a time may be what orders turns.
         apart = {role: name for role, name in self.names.items() if role not in ("group", "time")}
         for name, count in Counter(apart.values()).items():
@@ -182,7 +202,7 @@ class TableOptions(MessageOptions):
 
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form."""
-        names = ("quotes", "escape", "strip_repeated")
+        names = ("quotes", "escape", "columns", "encoding", "strip_repeated")
         return {
             **{f"{role}{_SUFFIX}": name for role, name in self.names.items()},
             **self.message_rules().describe(),
@@ -198,21 +218,25 @@ class TableOptions(MessageOptions):
         Raises:
           InputError: if a field is missing, or an option is for CSV and no file is.
         """
-        from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
+        from data_pipeline.sources.tables.reader import DELIMITED, PARQUET, suffix_of
         from data_pipeline.sources.tables.source import TableSource
         from data_pipeline.sources.tables.values import as_id, whole
 
-        form = Dialect(self.delimiter, self.quotes, self.escape)
-        if not {suffix_of(file.path, form) for file in files} & {*DELIMITED}:
+        columns = texts_of("columns", self.columns)
+        form = Dialect(self.delimiter, self.quotes, self.escape, columns)
+        suffixes = {suffix_of(file.path, form) for file in files}
+        if not suffixes & {*DELIMITED}:
             for name, value in form._asdict().items():
                 if value is not None:
                     raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
+        if self.encoding is not None and suffixes == {PARQUET}:
+            raise InputError("--encoding: accepted with CSV, TSV and JSON lines; no input is one")
         file_names = Counter(PurePath(file.path).name for file in files)
         source = TableSource(
             self.layout,
             self.names,
             self.message_rules(),
-            form,
+            form._replace(encoding=self.encoding),
             same_names=max(file_names.values()) > 1,
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
@@ -282,13 +306,11 @@ class ConversationOptions(TableOptions, FlowOptions):
                 "--order_field and --thread_field (or --ids_within file or folder)"
             )
         if are_linked and self.order_field and self.flow is None:
-            raise InputError(
-                "--id_field, --order_field: accepted together with --gap or --merge_author_runs"
-            )
+            raise InputError("--id_field, --order_field: both need --gap or --merge_author_runs")
         if self.flow is not None and not are_ordered:
             raise InputError(
                 "--gap, --merge_author_runs: need --time_field or --order_field, and "
-                "--thread_field (or --ids_within file or folder)"
+                "--thread_field or --ids_within file or folder"
             )
         if self.merge_author_runs and self.author_field is None:
             raise InputError("--merge_author_runs: needs --author_field")
@@ -326,12 +348,17 @@ class RowOptions(TableOptions):
 
     input_field: str = _field(dataclasses.MISSING, help="the first text of a pair")
     response_field: str = _field(dataclasses.MISSING, help="the text that replies to it")
+    context_field: tuple[str, ...] = _field(
+        (),
+        help=f"the turns before the input, the nearest first: stored as {CONTEXT.format(0)}, ...",
+    )
 
     def __post_init__(self) -> None:
         """Refuses options that are for messages."""
         super().__post_init__()
-        if self.context_turns:
-            raise InputError("--context_turns: a row has no turn before its input; accepted: 0")
+        if self.context_turns not in (0, turns := len(self.context_field)):
+            raise InputError(f"--context_turns: accepted: {turns}, as --context_field names them")
+        object.__setattr__(self, "context_turns", turns)
         if self.drop_authors_containing is not None:
             raise InputError("--drop_authors_containing: rows have no author")
         if self.pairs_of == HALVES:

@@ -1,6 +1,7 @@
 """A file of any accepted format -> rows with the wanted fields; its name says the format.
 
-A field of an object inside another, or of a struct, has a dotted name.
+A field of an object inside another, or of a struct, has a dotted name; a number in it names an
+element of a list.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -62,7 +63,7 @@ def read_rows(
 
     Args:
       file: JSON lines, CSV or TSV, plain or compressed, or Parquet.
-      names: of the fields; a dotted name is a field of an inner object.
+      names: of the fields; a dotted name is a field of an inner object, or an element of a list.
       tap: what the whole file is read through.
       form: how CSV is read.
 
@@ -73,7 +74,7 @@ def read_rows(
     """
     suffix = suffix_of(file.path, form)
     if suffix in JSON_LINES:
-        yield from _read_json_lines(file, names, tap)
+        yield from _read_json_lines(file, names, tap, form.encoding)
     elif suffix == PARQUET:
         yield from _read_parquet(file, names, tap)
     else:
@@ -99,11 +100,13 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
     return names
 
 
-def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
+def _read_json_lines(
+    file: InputFile, names: Sequence[str], tap: Tap, encoding: str | None
+) -> Iterator[Rows]:
     """Yields the fields of all lines, each an object; empty lines are no rows."""
     getters = list(map(getter, names))
     rows = Rows([], [], [])
-    for batch in read_line_batches(file, tap):
+    for batch in read_line_batches(file, tap, encoding=encoding):
         for index, line in enumerate(batch.lines):
             if not line or line.isspace():
                 continue
@@ -131,15 +134,21 @@ def getter(name: str) -> Callable[[dict[str, Any]], Any]:
     path = name.split(".")
 
     def get(record: Any) -> Any:
-        if name in record:
-            return record[name]
-        for part in path:
-            if not isinstance(record, dict) or part not in record:
-                return MISSING
-            record = record[part]
-        return record
+        return record[name] if name in record else _inner(record, path)
 
     return get if len(path) > 1 else lambda record: record.get(name, MISSING)
+
+
+def _inner(value: Any, path: Sequence[str]) -> Any:
+    """The field or element of a value at a path, or `MISSING`; elements count from 0."""
+    for part in path:
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part in map(str, range(len(value))):
+            value = value[int(part)]
+        else:
+            return MISSING
+    return value
 
 
 def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
@@ -155,17 +164,20 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
                 buffer_size=_BUFFER_BYTES,
                 page_checksum_verification=True,
             )
-            there = [table.schema.column(place).path for place in range(len(table.schema))]
-            positions, notes = positions_of(names, there, file.path)
-            names = [there[position] for position in positions]
-            for position, name in zip(positions, names, strict=True):
-                if table.schema.column(position).max_repetition_level:
-                    raise ValueError(f"the field {name!r} is in a list; accepted: a value a row")
+            header = list(_columns_of(table.schema_arrow))
+            outer = [_column_with(name, header) for name in names]
+            elements = [name[len(column) + 1 :] for name, column in zip(names, outer, strict=True)]
+            positions, notes = positions_of(outer, header, file.path)
+            names = [header[position] for position in positions]
             columns = table.schema_arrow.names
             paths = [[name] if name in columns else name.split(".") for name in names]
             wanted = list(dict.fromkeys(names))
             for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
                 values = [_column(batch, path).to_pylist() for path in paths]
+                values = [
+                    [_inner(value, inner.split(".")) for value in column] if inner else column
+                    for column, inner in zip(values, elements, strict=True)
+                ]
                 numbers = list(range(first, first + batch.num_rows))
                 yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
                 first += batch.num_rows
@@ -176,6 +188,21 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
                 pass
     except UNREADABLE as error:
         raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
+
+
+def _columns_of(fields: Any, before: str = "") -> Iterator[str]:
+    """The names of columns; of structs, the dotted names of their fields."""
+    for field in fields:
+        if pa.types.is_struct(field.type):
+            yield from _columns_of(field.type, f"{before}{field.name}.")
+        else:
+            yield f"{before}{field.name}"
+
+
+def _column_with(name: str, columns: Sequence[str]) -> str:
+    """The column that a dotted name is of, or an element of; the name itself if there is none."""
+    around = [column for column in columns if f"{name}.".startswith(f"{column}.")]
+    return max(around, key=len, default=name)
 
 
 def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:

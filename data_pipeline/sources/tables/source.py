@@ -17,6 +17,7 @@ from common.text_files import VISIBLE
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash
+from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources import ids
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
@@ -47,7 +48,7 @@ _MANY = 0.05
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
 _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
 """Authors who may be several people."""
-_OPTIONAL = {"author", "group", "parent", "thread"}
+_OPTIONAL = {"author", "context", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _IN_ORDER = (Layout.TURNS, Layout.CHANNELS)
 _HAS_TIME = "has a time"
@@ -97,6 +98,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "thread": ("thread", _required_id),
     "order": ("order", as_order),  # as_time with a gap
     "input": ("input", _required_text),
+    "context": ("context", as_text),
     "text": ("text", _required_text),
     "response": ("text", _required_text),
     "author": ("author", as_text),
@@ -231,7 +233,9 @@ class TableSource(NamedTuple):
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message; the id of a row that is a pair is its number."""
         is_by_line = self.reader is None and suffix_of(file.path, self.form) in JSON_LINES
-        return is_by_line and self.layout is not Layout.ROWS
+        # Where the line feed of an encoding is one byte, no other character has this byte.
+        has_line_feeds = "\n".encode(self.form.encoding or "utf-8") == b"\n"
+        return is_by_line and self.layout is not Layout.ROWS and has_line_feeds
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
         """Yields the messages of a table, or of the files of an export.
@@ -257,6 +261,9 @@ class TableSource(NamedTuple):
         threads = [values.pop(role) for role in self.names if role.startswith("thread")]
         if threads:
             values["thread"] = list(map(_one_thread, zip(*threads, strict=True)))
+        contexts = [role for role in self.names if role.startswith("context")]
+        for turn, role in enumerate(contexts):
+            values[CONTEXT.format(turn)] = [text or None for text in values.pop(role)]
         if "parent" in values:
             self._link(values, reasons)
         if "order" in values and not threads:
@@ -286,7 +293,7 @@ class TableSource(NamedTuple):
             read = as_id  # rows without one have their input's, and messages their replies'
         if name == "order" and self.flow is not None and self.flow.gap is not None:
             read = as_time
-        is_text = _COLUMNS[name][0] in ("text", "input")
+        is_text = _COLUMNS[name][0] in ("text", "input", "context")
         is_cleaned = is_text and (self.markup != "none" or self.strips_repeated)
         column = []
         for row, value in enumerate(values):
@@ -323,7 +330,7 @@ class TableSource(NamedTuple):
         columns: dict[str, list[Any]] = {
             name: [off] * len(numbers) for name, off in _WITHOUT_FIELD.items()
         }
-        columns |= {_COLUMNS[role][0]: column for role, column in values.items()}
+        columns |= {_COLUMNS.get(role, (role,))[0]: column for role, column in values.items()}
         if "order" in columns:
             columns["order"] = list(map(str, columns["order"]))
         within = self._scope(file)
@@ -360,6 +367,9 @@ class TableSource(NamedTuple):
     def _messages(self, columns: dict[str, list[Any]], *, rows: int) -> pa.RecordBatch:
         """The messages, with the index of the first rule that drops each."""
         schema = SCHEMAS[self.layout]
+        for name in columns:
+            if name.startswith(CONTEXT.format("")):
+                schema = schema.append(pa.field(name, pa.large_string()))
         authors = pa.array(columns["author"], pa.string())
         arrays = {
             field.name: pa.array(columns.get(field.name, [None] * rows), field.type)

@@ -15,7 +15,7 @@ def linked(*turns):
         for place, (thread, order, text) in enumerate(turns)
     ]
     batch = pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS)
-    messages = link_turns(batch, Cases(["a.csv"]), Counter(), keeps_first=False)
+    messages = link_turns(batch, Cases(["a.csv"]), Counter(), None, keeps_first=False)
     assert messages.schema.names == [*MESSAGES.names, "position"]
     return [(row["id"], row["parent"], row["text"]) for row in messages.to_pylist()]
 

@@ -142,11 +142,13 @@ def test_a_job_on_parts_writes_what_it_writes_on_whole_files(
 
 
 def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not():
-    for layout, name, reads_parts in (
-        (Layout.LINKED, "a.jsonl", True),
-        (Layout.TURNS, "a.jsonl", True),
-        (Layout.LINKED, "a.csv", False),
-        (Layout.ROWS, "a.jsonl", False),
+    for layout, name, encoding, reads_parts in (
+        (Layout.LINKED, "a.jsonl", None, True),
+        (Layout.TURNS, "a.jsonl", "gb18030", True),
+        (Layout.TURNS, "a.jsonl", "utf-16-le", False),
+        (Layout.LINKED, "a.csv", None, False),
+        (Layout.ROWS, "a.jsonl", None, False),
     ):
-        source = TableSource(layout, {"text": "said"}, MessageRules(), Dialect())
+        form = Dialect(encoding=encoding)
+        source = TableSource(layout, {"text": "said"}, MessageRules(), form)
         assert source.reads_parts(InputFile(name, 10**9)) == reads_parts

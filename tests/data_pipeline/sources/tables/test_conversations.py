@@ -158,3 +158,17 @@ def test_rows_of_one_thread_or_one_input_are_in_one_split_and_copies_are_capped(
     assert len({pair["response_id"] for pair in pairs}) == 302
     threads = {(pair["thread_id"], pair["input"]) for pair in pairs}
     assert len(threads) == len({thread for thread, _ in threads}) == 31
+
+
+def test_turns_before_the_input_may_be_columns(make, write_table, tmp_path):
+    names = ("context", "context/0", "context/1", "response")
+    rows = [("q1", "before", "first", "r1"), ("q2", "", "earlier", "r2"), ("q3", "sts", None, "r3")]
+    path = write_table("p.csv", [dict(zip(names, row, strict=True)) for row in rows])
+    (tmp_path / "sts.txt").write_text("a text\nbefore\n")
+    asked = ("pairs", "--input", path, "--input_field", names[0], "--response_field", names[3])
+    asked += ("--context_field", *names[1:3], "--max_copies_of_pair", 1)
+    statistics, pairs = make(*asked, "--exclude_texts", tmp_path / "sts.txt")
+    stored = [tuple(pair[name] for name in ("input", *names[1:])) for pair in pairs]
+    assert stored == [("q2", "", "earlier", "r2"), ("q3", "sts", "", "r3")]
+    assert statistics["excluded"] == 1
+    assert json.loads((tmp_path / "out" / "data_card.json").read_text())["counts"]["pairs"] == 3

@@ -16,6 +16,7 @@ from common.tables import delimited
 from common.tables.delimited import NONE, RFC4180, Dialect
 from data_pipeline.sources.tables.reader import read_rows, suffix_of
 from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
+from data_pipeline.sources.tables.values import as_text
 from data_pipeline.storage import lines
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -221,14 +222,60 @@ def test_a_parquet_column_must_be_there_once(tmp_path, inner):
         read(path, names=["m.said"])
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_number_in_a_name_is_that_of_an_element(tmp_path, kind):
+    path = tmp_path / f"f.{kind}"
+    rows = [
+        {"answers": {"text": ["a", "b"]}, "turns": [{"said": "x"}, {"said": "y"}], "b": [b"c"]},
+        {"answers": {"text": []}, "turns": None, "b": [b"d"]},
+    ]
+    if kind == "parquet":
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row, default=bytes.decode) + "\n" for row in rows))
+    names = ["answers.text.0", "answers.text.1", "turns.1.said", "answers.text.01"]
+    values, _, _ = read(path, names)
+    assert values == [("a", "b", "y", MISSING), (MISSING,) * 4]
+    assert [as_text(value) for (value,) in read(path, ["b.0"])[0]] == ["c", "d"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl.gz", "csv"])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "gb18030", "utf-8-sig"])
+def test_text_of_any_encoding(tmp_path, compress, monkeypatch, kind, encoding):
+    monkeypatch.setattr(lines, "BATCH_BYTES", 7)
+    rows = [("1", "caf\u00e9 \u2014"), ("2", "\u00e0 la carte")]
+    text = "".join(
+        json.dumps(dict(zip(NAMES, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
+    )
+    if kind == "csv":
+        text = "id,said\n" + "".join(",".join(row) + "\n" for row in rows)
+    path = tmp_path / f"f.{kind}"
+    path.write_bytes(compress[path.suffix if kind != "csv" else ""](text.encode(encoding)))
+    assert read(path, form=Dialect(encoding=encoding))[::2] == (rows, [])
+
+
 @pytest.mark.parametrize(
-    ("values", "name"), [(["a"], "said.list.element"), ([{"x": "a"}], "said.list.element.x")]
+    ("encoding", "broken"),
+    [("cp1252", b"\x81"), ("utf-16-le", b"\x00\xd8"), ("gb18030", b"\xff\xff")],
 )
-def test_a_parquet_column_in_a_list_is_named(tmp_path, values, name):
-    path = tmp_path / "f.parquet"
-    pa.parquet.write_table(pa.table({"said": [values]}), path)
-    with pytest.raises(UnreadableFileError, match=f"'{name}'.*accepted"):
-        read(path, names=[name])
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_bytes_that_an_encoding_does_not_have_are_malformed(tmp_path, kind, encoding, broken):
+    head, row = {"csv": ("id,said\n", "1,~"), "jsonl": ("", '{"id": "1", "said": "~"}')}[kind]
+    path = tmp_path / f"f.{kind}"
+    content = [f"{head}{row}\n", row, f"\n{row}\n"]
+    parts = [each.encode(encoding) for each in content]
+    path.write_bytes(parts[0] + parts[1].replace("~".encode(encoding), broken) + parts[2])
+    values, numbers, malformed = read(path, form=Dialect(encoding=encoding))
+    assert values == [("1", "~")] * 2
+    assert [line.number for line in malformed] == [numbers[0] + 1]
+
+
+def test_columns_are_named_where_there_is_no_header(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("1,one,x\nID,Said,more\n2,two,y\n3,three\n")
+    values, numbers, malformed = read(path, form=Dialect(columns=("id", "said", "more")))
+    assert (values, numbers) == ([("1", "one"), ("2", "two")], [1, 3])
+    assert [line.number for line in malformed] == [2, 4]
 
 
 @pytest.mark.parametrize("name", ["f", "f.txt", "f.gz", "f.parquet.gz", "f.xlsx"])

@@ -25,6 +25,8 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("conversations", [*LINKED, "--delimiter", ";"], "--delimiter"),  # no input is CSV
         ("conversations", [*LINKED, "--quotes", "none"], "--quotes"),
         ("conversations", [*LINKED, "--escape", "\\"], "--escape"),
+        ("conversations", [*LINKED, "--columns", "id,to,said"], "--columns"),
+        ("conversations", [*LINKED, "--encoding", "rot13"], "--encoding"),
         ("conversations", [*LINKED, "--escape", "\\\\"], "--escape"),
         ("conversations", [*LINKED, "--escape", "\\", "--quotes", "none"], "--escape"),
         ("conversations", [*LINKED, "--sample", "0"], "--sample"),
@@ -37,6 +39,7 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("pairs", PAIRS[:2], "--response_field"),
         ("pairs", PAIRS[2:], "--input_field"),
         ("pairs", [*PAIRS, "--context_turns", "1"], "--context_turns"),
+        ("pairs", [*PAIRS, "--context_field", "said"], "--context_field"),
         ("pairs", [*PAIRS, "--drop_authors_containing", "bot"], "--drop_authors_containing"),
         ("pairs", [*PAIRS, "--pairs_of", "halves"], "--pairs_of"),
         ("pairs", [*PAIRS[:3], "id"], "--input_field"),

@@ -13,6 +13,14 @@ import pyarrow.compute as pc
 from data_pipeline.execution.columns import bytes_of, offsets_of, values_of
 from data_pipeline.sources.rules import SETTINGS, MessageRules
 
+GONE = (
+    r"^[*_\\]*[\[({<\x{3010}\x{ff3b}\x{ff08}]+[ \\]*"
+    r"((this |your )?(comment|message|content|post|account|reply) )?((has been|was|is) )?"
+    r"(deleted|removed|unavailable|[^\])}>]*copyright notice)"
+    r"( (by|in response to|on account of|due to|because of|for) ([^\])}>]|\]\([^)]*\))*)?"
+    r"[ .\\]*[\])}>\x{3011}\x{ff3d}\x{ff09}]+[*_]*$"
+)
+"""What Reddit shows for a text that is gone, in any case: "[deleted]", "[ Removed by Reddit ]"."""
 _LETTERS = 26
 _LOWER_CASE = 0x20
 """The bit in which the small letters of ASCII differ from the capitals."""
@@ -29,6 +37,7 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
     """
     lengths = pc.utf8_length(texts).to_numpy()
     holds: dict[str, Callable[[Any], np.ndarray]] = {
+        "deleted": lambda _: are_gone(texts),
         "length": lambda most: lengths > most,
         "alphabetic": lambda share: (
             count_letters(texts) <= share.numerator * lengths.astype(np.int64) // share.denominator
@@ -38,6 +47,11 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
         "min_characters": lambda least: lengths < least,
     }
     return {name: holds[name](getattr(rules, SETTINGS[name])) for name in rules.names}
+
+
+def are_gone(texts: Any) -> np.ndarray:
+    """Whether each text stands for one that is gone [rows]."""
+    return values_of(pc.match_substring_regex(texts, GONE, ignore_case=True))
 
 
 def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:

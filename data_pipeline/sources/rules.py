@@ -1,9 +1,9 @@
 """Which messages are dropped: the rules on a message's text and author, and their options.
 
-`PAPER` has the values of Yang et al. 2018, section 3: a message is dropped if it has 350 characters
-or more, if 70% of its characters or less are alphabetic, if it starts with "https", "/r/" or "@",
-or if its author's name contains "bot". A rule is on if its setting is; `masks` applies those that
-are on in their order, and a message counts for the first that holds.
+`PAPER` has the values of Yang et al. 2018, section 3: a message is dropped if it was deleted, if it
+has 350 characters or more, if 70% of its characters or less are alphabetic, if it starts with
+"https", "/r/" or "@", or if its author's name contains "bot". A rule is on if its setting is;
+`masks` applies those that are on in their order, and a message counts for the first that holds.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from common.command_line import Options, option
 from common.errors import InputError
 
 SETTINGS = {
+    "deleted": "placeholders",
     "length": "max_characters",
     "alphabetic": "min_letter_share",
     "prefix": "drop_prefixes",
@@ -21,6 +22,10 @@ SETTINGS = {
     "min_characters": "min_characters",
 }
 """Rule -> the setting that turns it on, in the order in which rules apply."""
+
+
+PLACEHOLDERS = ("none", "reddit")
+"""Sites of which it is known what they show for a text that is gone."""
 
 
 class MessageRules(NamedTuple):
@@ -37,6 +42,8 @@ class MessageRules(NamedTuple):
     """Lower case; a message whose author's name has one of these in it is dropped."""
     min_characters: int = 0
     """A shorter message is dropped."""
+    placeholders: str = "none"
+    """A message is dropped if its text is what this site shows for one that is gone."""
 
     @property
     def names(self) -> list[str]:
@@ -55,6 +62,8 @@ class MessageRules(NamedTuple):
             "max_characters": self.max_characters,
             "min_letter_share": None if share is None else float(share),
             **{name: list(getattr(self, name)) for name in names},
+            # Left out where it is off: what was complete before it existed stays complete.
+            **({"placeholders": self.placeholders} if self.placeholders != "none" else {}),
         }
 
 
@@ -64,6 +73,7 @@ PAPER = MessageRules(
     min_letter_share=Fraction(7, 10),
     drop_prefixes=("https", "/r/", "@"),
     drop_authors_containing=("bot",),
+    placeholders="reddit",
 )
 RULES = {"paper": PAPER, "none": NONE}
 """The sets of rules that `--rules` names."""
@@ -128,7 +138,7 @@ class RuleOptions(Options):
         Raises:
           InputError: if they keep no message, or a list of texts names none.
         """
-        given: dict[str, Any] = {name: getattr(self, name) for name in MessageRules._fields}
+        given = {name: getattr(self, name, None) for name in MessageRules._fields}
         changed = {name: value for name, value in given.items() if value is not None}
         if (share := self.min_letter_share) is not None:
             # To six digits, as it was written: multiples fit into 64 bits.

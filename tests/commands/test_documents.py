@@ -11,6 +11,7 @@ import sys
 import tomllib
 
 import pytest
+from backports import zstd
 
 from common.command_line import make_parser
 from data_pipeline.execution.runner import pipeline_options
@@ -170,6 +171,8 @@ def workplace(ready, tmp_path_factory):
     for name, source in copies.items():
         shutil.copytree(source, here / name)
     shutil.copytree(made / "results0", here / "regressors" / "results")
+    posts = lines({"id": f"{i}", "title": f"what is {i}"} for i in range(9))
+    (here / "dumps" / "RS_2020-01.zst").write_bytes(zstd.compress(posts.encode()))
     nli = (made / "world" / "nli" / "snli_1.0_train.jsonl").read_text()
     write(here / "snli_1.0_train.jsonl.gz", nli)
     talk = [

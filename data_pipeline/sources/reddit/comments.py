@@ -2,7 +2,7 @@
 
 The dumps hold one JSON object a line, and their fields come and go over the years; the five that
 are required here have always been there. `id` has no `t1_`, but `parent_id` does; a parent that
-begins with `t3_` is the post itself.
+begins with `t3_` is the submission itself, of which other dumps have the title and the text.
 
 What columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by
 row. A test holds both ways to the same answer on any line.
@@ -10,7 +10,7 @@ row. A test holds both ways to the same answer on any line.
 
 import html
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from common.text_files import load_json
 from data_pipeline.sources import entities
 from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine
 
-_COMMENT_PREFIX = "t1_"
+_COMMENT_PREFIX, SUBMISSION_PREFIX = "t1_", "t3_"
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are invalid."""
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
@@ -41,23 +41,49 @@ class Comment(msgspec.Struct, gc=False):
     created_utc: Any = None
     score: Any = None
     """Upvotes less downvotes when the dump was made."""
+    meta: Any = msgspec.field(name="_meta", default=None)
+    """Since November 2023, what the dump's makers found out when they asked again after 36 hours:
+    https://github.com/ArthurHeitmann/arctic_shift/blob/master/file_content_explanations.md."""
+
+
+class Submission(msgspec.Struct, gc=False):
+    """The same of a line of a dump of submissions; an advertisement has no subreddit."""
+
+    id: str
+    title: str
+    selftext: str | None = None
+    subreddit: str = ""
+    author: str | None = None
+    created_utc: Any = None
+    score: Any = None
+    meta: Any = msgspec.field(name="_meta", default=None)
+
+    def as_comment(self) -> Comment:
+        """A comment without a text that replies to nothing and begins a thread."""
+        name = SUBMISSION_PREFIX + self.id.removeprefix(SUBMISSION_PREFIX)
+        about = self.author, self.created_utc, self.score, self.meta
+        return Comment(name, "", name, self.subreddit, "", *about)
 
 
 DECODER = msgspec.json.Decoder(Comment)
 """Three times as fast as orjson, since it makes nothing of the other fields. It does not check
 that these are UTF-8."""
+SUBMISSION_DECODER = msgspec.json.Decoder(Submission)
+T = TypeVar("T", Comment, Submission)
 
 
-def parse_batch(batch: LineBatch) -> tuple[list[Comment], list[MalformedLine]]:
-    """The comments of some lines, and the lines that are none."""
+def parse_batch(
+    batch: LineBatch, decoder: msgspec.json.Decoder[T]
+) -> tuple[list[T], list[MalformedLine]]:
+    """The comments or submissions of some lines, and the lines that are none."""
     if _is_one_object_a_line(batch.content, batch.number_of_lines):
         try:
-            comments = DECODER.decode_lines(batch.content)
+            comments = decoder.decode_lines(batch.content)
             if len(comments) == batch.number_of_lines:
                 return comments, []
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             pass
-    return _parse_one_by_one(batch)
+    return _parse_one_by_one(batch, decoder)
 
 
 def _is_one_object_a_line(content: bytes, lines: int) -> bool:
@@ -84,17 +110,27 @@ def _is_one_object_a_line(content: bytes, lines: int) -> bool:
     return True
 
 
-def _parse_one_by_one(batch: LineBatch) -> tuple[list[Comment], list[MalformedLine]]:
+def _parse_one_by_one(
+    batch: LineBatch, decoder: msgspec.json.Decoder[T]
+) -> tuple[list[T], list[MalformedLine]]:
     comments, malformed = [], []
     for index, line in enumerate(batch.lines):
         try:
             line.decode()
-            comments.append(load_json(line, DECODER.decode))
+            comments.append(load_json(line, decoder.decode))
         except UnicodeDecodeError as error:
             malformed.append(batch.malformed(index, line, f"not UTF-8: {error}"))
         except (msgspec.MsgspecError, RecursionError) as error:
             malformed.append(batch.malformed(index, line, str(error)))
     return comments, malformed
+
+
+def was_deleted_later(comment: Comment) -> bool:
+    """Whether it was gone when the dump's makers asked again, and only the dump has its text.
+
+    So its author deleted it, or others removed it. (With `removal_type` alone it is there again.)
+    """
+    return isinstance(comment.meta, dict) and comment.meta.get("was_deleted_later") is True
 
 
 def without_prefix(ids: Any) -> tuple[Any, Any]:

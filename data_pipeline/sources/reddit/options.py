@@ -22,6 +22,11 @@ _NAMES = "NAME[,NAME...]"
 class RedditOptions(PairOptions, RuleOptions):
     """Which comments become pairs, and how they are stored."""
 
+    submissions: tuple[str, ...] = option(
+        (),
+        help="dumps of submissions (RS_*): title and text are the input of top-level comments",
+        metavar="GLOB[,GLOB...]",
+    )
     rules: str = rules_option("paper")
     min_score: int | None = option(
         None, help="drop comments with a lower score or no score", group=_GROUP
@@ -53,16 +58,28 @@ class RedditOptions(PairOptions, RuleOptions):
             bots=_bots(self.bots),
         )
 
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Dumps of comments, then those of submissions."""
+        return (*self.input, *(file.path for file in self._submission_files))
+
+    @cached_property
+    def _submission_files(self) -> "list[InputFile]":
+        from data_pipeline.storage.inputs import find_inputs
+
+        return find_inputs(self.submissions, option="--submissions") if self.submissions else []
+
     def source(self, files: "Sequence[InputFile]") -> "RedditSource":
-        """Reads dumps of comments."""
+        """Reads dumps of comments and of submissions; a file named as both is of submissions."""
         from data_pipeline.sources.reddit.source import RedditSource
 
-        del files
-        return RedditSource(self.selection)
+        named = {file.full_path for file in self._submission_files}
+        submissions = frozenset(file.path for file in files if file.full_path in named)
+        return RedditSource(self.selection, submissions)
 
     def describe(self) -> dict[str, Any]:
-        """The rules that drop comments."""
-        return self.selection.describe()
+        """The rules that drop comments, and whether there are submissions."""
+        return self.selection.describe() | ({"submissions": True} if self.submissions else {})
 
 
 def _subreddits(name: str, given: str | None) -> frozenset[str]:

@@ -1,9 +1,9 @@
 """Reddit's comment dumps as a source of messages, and the rules that drop comments.
 
-The rules apply in a fixed order, and a comment counts for the first that holds. `deleted` comes
-first, so that comments that the site removed are counted apart; then the rules of every kind of
-message (`sources.rules`), which are the paper's by default; then Reddit's own, which are off by
-default.
+The rules apply in a fixed order, and a comment counts for the first that holds. Those that are gone
+come first: `deleted`, of which the dump has no text, and `deleted_later`, of which it has; then the
+rules of every kind of message (`sources.rules`), which are the paper's by default; then Reddit's
+own, which are off by default.
 """
 
 import math
@@ -18,12 +18,16 @@ import pyarrow.compute as pc
 from common.text_files import VISIBLE
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL
-from data_pipeline.sources.masks import dropped_by, masks
+from data_pipeline.sources.masks import are_gone, dropped_by, masks
 from data_pipeline.sources.reddit.comments import (
+    DECODER,
+    SUBMISSION_DECODER,
+    SUBMISSION_PREFIX,
     Comment,
     parse_batch,
     seconds_of,
     texts_of,
+    was_deleted_later,
     whole_number,
     without_prefix,
 )
@@ -31,17 +35,7 @@ from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import MESSAGES, Layout, MessageBatch, Wording
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.lines import LineBatch, read_line_batches
-
-GONE = (
-    r"^[*_\\]*[\[({<\x{3010}\x{ff3b}\x{ff08}]+[ \\]*"
-    r"((this |your )?(comment|message|content|post|account|reply) )?((has been|was|is) )?"
-    r"(deleted|removed|unavailable|[^\])}>]*copyright notice)"
-    r"( (by|in response to|on account of|due to|because of|for) [^\])}>]*)?"
-    r"[ .\\]*[\])}>\x{3011}\x{ff3d}\x{ff09}]+[*_]*$"
-)
-"""What a comment's text is where it is gone, in any case: "[deleted]", "[ Removed by Reddit ]"."""
-
+from data_pipeline.storage.lines import LineBatch, MalformedLine, read_line_batches
 
 _SHOWN = 10
 """Names that one warning lists."""
@@ -60,8 +54,8 @@ class Selection(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection; the paper's values are left out."""
-        rules = self.messages
-        is_papers = rules._replace(min_characters=0) == PAPER
+        rules = self._others
+        is_papers = rules._replace(min_characters=0, placeholders=PAPER.placeholders) == PAPER
         return ({"min_characters": rules.min_characters} if is_papers else rules.describe()) | {
             "min_score": self.min_score,
             "subreddits": sorted(self.subreddits),
@@ -75,7 +69,12 @@ class Selection(NamedTuple):
         own = self._asdict()
         del own["messages"]
         are_on = [name for name, setting in own.items() if setting not in (None, frozenset())]
-        return ["deleted", *self.messages.names, *are_on]
+        return ["deleted", "deleted_later", *self._others.names, *are_on]
+
+    @property
+    def _others(self) -> MessageRules:
+        """The rules on messages but for placeholders, which are always dropped."""
+        return self.messages._replace(placeholders="none")
 
     @property
     def named(self) -> dict[str, frozenset[str]]:
@@ -91,10 +90,10 @@ class Selection(NamedTuple):
           texts: unescaped and stripped, Arrow's large_string [rows].
           subreddits: Arrow's string [rows].
         """
-        is_gone = pc.match_substring_regex(texts, GONE, ignore_case=True)
-        yield ~values_of(pc.match_substring_regex(texts, VISIBLE)) | values_of(is_gone)
+        yield are_absent(texts)
+        yield np.array([was_deleted_later(comment) for comment in comments], bool)
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
-        yield from masks(self.messages, texts, authors).values()
+        yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:
             scores = [whole_number(comment.score) for comment in comments]
             # Where the dump has no score, it is less than any.
@@ -106,6 +105,11 @@ class Selection(NamedTuple):
             yield _are_in(subreddits, self.exclude_subreddits)
         if self.bots:
             yield _are_in(authors, self.bots)
+
+
+def are_absent(texts: Any) -> np.ndarray:
+    """Whether each text has no visible character or stands for one that is gone [rows]."""
+    return ~values_of(pc.match_substring_regex(texts, VISIBLE)) | are_gone(texts)
 
 
 def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:
@@ -120,6 +124,9 @@ class RedditSource:
     """Comments of Pushshift dumps, judged by the rules of a selection."""
 
     selection: Selection
+    submissions: frozenset[str] = frozenset()
+    """Files of submissions. If there are any, comments reply to them, too: their ids, and those of
+    such parents, begin with `t3_`."""
 
     layout = Layout.LINKED
     ids_within = ALL
@@ -148,12 +155,35 @@ class RedditSource:
         return True
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
-        """Yields the comments of a dump."""
-        return map(self.judge, read_line_batches(file, tap))
+        """Yields the comments or the submissions of a dump."""
+        judge = self.judge_submissions if file.path in self.submissions else self.judge
+        return map(judge, read_line_batches(file, tap))
 
     def judge(self, batch: LineBatch) -> MessageBatch:
         """The comments of some lines."""
-        comments, malformed = parse_batch(batch)
+        comments, malformed = parse_batch(batch, DECODER)
+        texts = texts_of([comment.body for comment in comments])
+        return self._judged(comments, texts, malformed)
+
+    def judge_submissions(self, batch: LineBatch) -> MessageBatch:
+        """The submissions of some lines: title, empty line and text.
+
+        The title alone where there is no text, or if both are longer than a message may be.
+        """
+        found, malformed = parse_batch(batch, SUBMISSION_DECODER)
+        titles = texts_of([submission.title for submission in found])
+        texts = texts_of([submission.selftext or "" for submission in found])
+        between = pa.scalar("\n\n", pa.large_string())
+        whole = pc.binary_join_element_wise(titles, texts, between)
+        is_alone = are_absent(texts)
+        if (most := self.selection.messages.max_characters) is not None:
+            is_alone |= values_of(pc.greater(pc.utf8_length(whole), most))
+        texts = pc.if_else(pa.array(is_alone), titles, whole)
+        return self._judged([submission.as_comment() for submission in found], texts, malformed)
+
+    def _judged(
+        self, comments: list[Comment], texts: Any, malformed: list[MalformedLine]
+    ) -> MessageBatch:
         names = [comment.subreddit for comment in comments]
         groups: set[str] = set()
         for option, wanted in self.selection.named.items():
@@ -165,7 +195,8 @@ class RedditSource:
         parents, is_reply = without_prefix(
             pa.array([comment.parent_id for comment in comments], pa.string())
         )
-        texts = texts_of([comment.body for comment in comments])
+        if self.submissions:
+            is_reply = pc.or_(is_reply, pc.starts_with(parents, SUBMISSION_PREFIX))
         columns = {
             "id": without_prefix(ids)[0],
             "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),

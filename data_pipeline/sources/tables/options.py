@@ -21,7 +21,7 @@ from data_pipeline.pairs.options import (
 from data_pipeline.pairs.splits import THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
-from data_pipeline.sources.rules import MessageRules, RuleOptions, texts_of
+from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
 
 if TYPE_CHECKING:
     from data_pipeline.sources.source import Flow, Layout
@@ -58,6 +58,12 @@ class MessageOptions(PairOptions, RuleOptions):
         False,
         help="remove the lines with which many texts begin or end, such as greetings and "
         "signatures; the data card lists them",
+    )
+    placeholders: str | None = option(
+        None,
+        help="reddit: drop messages whose text stands for one that is gone, such as [deleted]; "
+        "default: none, with --rules paper reddit",
+        choices=PLACEHOLDERS,
     )
 
     def measured(self, source: "TableSource", files: "Sequence[InputFile]") -> "TableSource":

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from common.text_files import is_visible, load_json
+from data_pipeline.sources.masks import GONE
 from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
-from data_pipeline.sources.reddit.source import GONE
 
 IS_GONE = re.compile(re.sub(r"\\x{(....)}", r"\\u\1", GONE), re.IGNORECASE | re.ASCII).match
 
@@ -24,6 +24,7 @@ class Comment(NamedTuple):
     text: str
     created: int | None = None
     score: Any = None
+    was_deleted_later: bool = False
 
 
 def parse_comment(line):
@@ -42,6 +43,7 @@ def parse_comment(line):
         unescaped(fields.body).strip(),
         seconds(fields.created_utc),
         fields.score,
+        (fields.meta if isinstance(fields.meta, dict) else {}).get("was_deleted_later") is True,
     )
 
 
@@ -53,6 +55,7 @@ def message_rules(rules, text, author=""):
     """Rule -> whether it drops a message, of `MessageRules` that are on."""
     share, letters = rules.min_letter_share, count_letters(text)
     holds = {
+        "deleted": IS_GONE(text) is not None,
         "length": rules.max_characters is not None and len(text) > rules.max_characters,
         "alphabetic": share is not None
         and share.denominator * letters <= share.numerator * len(text),
@@ -67,8 +70,9 @@ def rule_that_drops(selection, comment):
     """The first rule of a `Selection` that drops a comment, or None."""
     score, subreddit = whole_number(comment.score), comment.subreddit.lower()
     holds = {
-        "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
         **message_rules(selection.messages, comment.text, comment.author),
+        "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
+        "deleted_later": comment.was_deleted_later,
         "min_score": score is None or score < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,
         "exclude_subreddits": subreddit in selection.exclude_subreddits,

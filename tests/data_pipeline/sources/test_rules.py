@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 from common.errors import InputError
 from data_pipeline.sources.masks import count_letters, dropped_by, masks
-from data_pipeline.sources.rules import NONE, PAPER, MessageRules, RuleOptions
+from data_pipeline.sources.rules import NONE, PAPER, PLACEHOLDERS, MessageRules, RuleOptions
 from tests.data_pipeline.sources import one_by_one
 
 HINDI = "मैं बीस साल का हूँ"  # 7 letters of 18 characters: the rest are marks and spaces
 AGE = "I am 20 years old"  # 11 letters of 17
 
 characters = st.characters(codec="utf-8") | st.sampled_from("aZ19 @/é\u0903\u0e31\u200dßİΣ🙂")
-texts = st.text(characters, max_size=80)
+gone = st.sampled_from(["[deleted]", "[ Removed by Reddit ]", "(unavailable)", "[deleted] by me"])
+texts = st.text(characters, max_size=80) | gone
 rules = st.builds(
     MessageRules,
     max_characters=st.none() | st.integers(0, 40),
@@ -26,6 +27,7 @@ rules = st.builds(
         st.text(characters, min_size=1, max_size=2).map(str.lower), max_size=2
     ).map(tuple),
     min_characters=st.integers(0, 5),
+    placeholders=st.sampled_from(PLACEHOLDERS),
 )
 
 
@@ -71,6 +73,7 @@ def rule_of(rules, text, author=""):
         ({"min_letter_share": Fraction(0)}, "a1234567", "12345678", "alphabetic"),
         ({"drop_prefixes": ("!", "www.")}, "see www.x", "www.x", "prefix"),
         ({"drop_prefixes": ("!", "www.")}, "hello!", "!help", "prefix"),
+        ({"placeholders": "reddit"}, "[deleted] was right", "[Deleted by user]", "deleted"),
     ],
 )
 def test_a_setting_turns_on_its_rule_alone(setting, kept, dropped, rule):
@@ -82,7 +85,7 @@ def test_a_setting_turns_on_its_rule_alone(setting, kept, dropped, rule):
 
 def test_the_papers_rules_and_their_order():
     assert PAPER._replace(min_characters=1).names == [
-        *("length", "alphabetic", "prefix", "bot", "min_characters")
+        *("deleted", "length", "alphabetic", "prefix", "bot", "min_characters")
     ]
     assert NONE.names == []
     assert rule_of(PAPER, AGE) == rule_of(PAPER, HINDI) == "alphabetic"

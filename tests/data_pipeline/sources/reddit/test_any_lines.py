@@ -45,6 +45,7 @@ NEAR_COMMENT = {
     | st.text(max_size=12),
     "created_utc": values,
     "score": st.integers(-3, 3) | values,
+    "_meta": st.sampled_from([None, {"was_deleted_later": True}, {"removal_type": "deleted"}]),
 }
 
 

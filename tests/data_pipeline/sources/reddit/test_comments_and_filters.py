@@ -90,6 +90,7 @@ def test_the_first_rule_that_holds_drops(text, author, rule):
         *("\\\\[removed\\\\]", "[[deleted]]", "\u3010deleted\u3011", "[This comment was deleted]"),
         "[ Removed by Reddit in response to a copyright notice. ]",
         "[ Removed by reddit on account of violating the content policy. ]",
+        "[ Removed by Reddit on account of violating the [content policy](/help/contentpolicy). ]",
         *("[Content unavailable]", "&#91;deleted&#93;", " [deleted] ", "&amp;nbsp;"),
     ],
 )
@@ -99,7 +100,10 @@ def test_what_stands_for_a_comment_that_is_gone_is_no_text(body):
 
 @pytest.mark.parametrize(
     "body",
-    ["deleted it myself", "(I removed the battery)", "[deleted] was right", "[link](removed.com)"],
+    [
+        *("deleted it myself", "(I removed the battery)", "[deleted] was right"),
+        *("[link](removed.com)", "[removed by mods] what a pity (again)"),
+    ],
 )
 def test_what_only_speaks_of_it_is_a_text(body):
     assert dropped_by({"body": body}, rules=NONE) is None
@@ -144,10 +148,13 @@ def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
         ({"bots": frozenset({"élan"})}, {"author": "ÉLAN"}, "bots"),
         ({"bots": frozenset({"élan"})}, {"author": "elan"}, None),
+        # What is there again is kept.
+        ({}, {"_meta": {"was_deleted_later": True, "removal_type": "deleted"}}, "deleted_later"),
+        ({}, {"_meta": {"was_initially_deleted": True, "removal_type": "removed"}}, None),
         # The paper's come first:
         ({"min_score": 2}, {"author": "robot", "score": 1}, "bot"),
     ],
 )
 def test_optional_rules_drop_only_when_asked(asked, fields, rule):
     assert dropped_by(fields, **asked) == rule
-    assert dropped_by(fields) == (rule if rule == "bot" else None)
+    assert dropped_by(fields) == (rule if rule in ("bot", "deleted_later") else None)

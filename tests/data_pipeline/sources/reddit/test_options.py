@@ -18,7 +18,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
-        *[["--exclude_texts", "nowhere.txt"], ["--bots", "nowhere.txt"]],
+        *[[name, "nowhere.txt"] for name in ("--exclude_texts", "--bots", "--submissions")],
         *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],
         *[["--output", path] for path in ("nosuch://bucket/out", "", "hdfs://host/out", "out/a*")],
         *[["--test_fractoin", "0.2"], ["--runner", "NoSuch"]],
@@ -68,6 +68,7 @@ def test_rules_are_counted_in_their_order_each_comment_once(
     statistics = statistics_of(tmp_path / "out")
     assert statistics["dropped"] == {
         "deleted": 1,
+        "deleted_later": 0,
         "length": 0,
         "alphabetic": 0,
         "prefix": 0,

@@ -1,4 +1,1 @@
-"""One command: an export of conversations in; a module, an index and a report out.
-
-It runs the other programs, each in a process of its own, as a user would.
-"""
+"""An export of conversations in; a module, an index and a verdict out, by the other programs."""

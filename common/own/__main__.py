@@ -4,10 +4,46 @@ python -m common.own --input EXPORT --format slack --output DIR
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from common import command_line
-from common.command_line import Command
-from common.own.options import OwnOptions
+from common.command_line import Command, Options, option
+from common.errors import InputError
+
+PRETRAINED = Path(__file__).parents[2] / "pretrained" / "conversations-small"
+"""In a checkout; an installed copy has no module."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnOptions(Options):
+    """What is read, and where everything is written."""
+
+    input: tuple[str, ...] = option(help="the export, as --input of data_pipeline", metavar="GLOB")
+    format: str = option(
+        help="conversations, pairs, reddit, or a format of data_pipeline import, such as slack"
+    )
+    output: Path = option(help="the folder to write", metavar="DIR")
+    labelled: Path | None = option(
+        None,
+        help="pairs of texts (sentence1, sentence2) and a score, as --data of evaluation sts",
+        metavar="FILE",
+    )
+    pretrained: Path | None = option(
+        None,
+        help="a module to begin with and to compare with; default: that of the repository",
+        metavar="DIR",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks what must be there before anything is made."""
+        super().__post_init__()
+        if self.pretrained is None and PRETRAINED.is_dir():
+            object.__setattr__(self, "pretrained", PRETRAINED)
+        for name in ("labelled", "pretrained"):
+            if (path := getattr(self, name)) and not path.exists():
+                raise InputError(f"--{name}: {path} is not there")
+
 
 COMMANDS = [
     Command(

@@ -13,7 +13,6 @@ from typing import Any
 from common import command_line
 from common.errors import InputError
 from common.files import CLAIM, claim, write_json
-from common.own.options import OwnOptions
 
 STEPS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("steps.toml").read_text(encoding="utf-8")
@@ -36,8 +35,10 @@ NEXT = (
 LOAD = "import conversational_embeddings as e; print(e.load({!r}).encode(['Hi!']))"
 
 
-def run(options: OwnOptions, others: Sequence[str]) -> None:
+def run(options: Any, others: Sequence[str]) -> None:
     """Runs every step that has not ended yet; prints a line a step, the verdict, what to do next.
+
+    `options` are the `OwnOptions`, `others` those of data_pipeline.
 
     Raises:
       InputError: if the folder is of another run, a step fails, or there are too few messages.
@@ -83,7 +84,7 @@ def _done(folder: Path, about: dict[str, str]) -> list[str]:
     return known["done"]
 
 
-def _values(options: OwnOptions, others: Sequence[str]) -> dict[str, Any]:
+def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
     """What the steps are filled with, as far as the options say it."""
     names_time = any(each.partition("=")[0] == "--time_field" for each in others)
     is_timed = names_time or options.format not in WITHOUT_TIMES

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file
 
-from common.errors import reading
+from common.errors import InputError, reading
 from common.text_files import sha256
 from evaluation.encoders.batching import BatchedEncoder
 
@@ -15,10 +15,7 @@ TOKENIZER = "tokenizer.json"
 WORDLLAMA = "wordllama"
 """The package that brings a table of vectors with it."""
 _WEIGHTS = "model.safetensors"
-_OF_WORDLLAMA = (
-    "tokenizers/l2_supercat_tokenizer_config.json",
-    "weights/l2_supercat_256.safetensors",
-)
+_ITS_FILES = "tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors"
 _TABLES = ("embeddings", "embedding.weight")
 """What model2vec and sentence-transformers call a table of vectors."""
 
@@ -31,13 +28,7 @@ class StaticEncoder:
 
     gives_embeddings = True
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        pretrained: bool = False,
-        files: tuple[str, str] = (TOKENIZER, _WEIGHTS),
-    ):
+    def __init__(self, folder: Path, *, pretrained: bool = False, files=(TOKENIZER, _WEIGHTS)):
         self.path = str(folder)
         self._pretrained = pretrained
         self._files = [folder / name for name in files]
@@ -72,10 +63,8 @@ def wordllama() -> StaticEncoder:
     Its own loader looks for the tokenizer in another folder than the package has it in, and then
     asks the network (version 0.4.0.post1).
     """
-    with reading(WORDLLAMA):
-        if (package := find_spec(WORDLLAMA)) is None or not package.submodule_search_locations:
-            raise ModuleNotFoundError(f"the package is not installed: pip install {WORDLLAMA}")
-        folder = Path(package.submodule_search_locations[0])
-        encoder = StaticEncoder(folder, pretrained=True, files=_OF_WORDLLAMA)
+    if (package := find_spec(WORDLLAMA)) is None or package.origin is None:
+        raise InputError(f"{WORDLLAMA}: is not installed; accepted after pip install {WORDLLAMA}")
+    encoder = StaticEncoder(Path(package.origin).parent, pretrained=True, files=_ITS_FILES)
     encoder.path = "WordLlama"
     return encoder

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from common.errors import InputError
-from common.own import options
+from common.own import __main__ as program
 from common.own import run as own
 from tests.commands.documents import REPOSITORY, commands
 from tests.test_make import make
@@ -92,7 +92,7 @@ def runs(tmp_path, monkeypatch):
 
         monkeypatch.setattr(own, "_run", step_of)
         given = {"input": ("a.jsonl",), "format": "slack", "output": tmp_path / name} | given
-        own.run(options.OwnOptions(**given), others)
+        own.run(program.OwnOptions(**given), others)
         return ran
 
     return run
@@ -127,7 +127,7 @@ def test_too_few_messages_end_before_training(runs):
 
 def test_the_newest_threads_are_held_out_where_there_are_times(runs, monkeypatch, tmp_path):
     assert {"import", "slack", "newest"} <= {*runs()["pairs"]}
-    monkeypatch.setattr(options, "PRETRAINED", tmp_path / "nothing")
+    monkeypatch.setattr(program, "PRETRAINED", tmp_path / "nothing")
     ran = runs(format="pairs", name="untimed")
     assert "thread" in ran["pairs"]
     assert "import" not in ran["pairs"]

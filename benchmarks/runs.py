@@ -1,5 +1,6 @@
 """Trainings and peers as processes of their own, and what they report."""
 
+import argparse
 import datetime
 import json
 import os
@@ -8,15 +9,41 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from common.command_line import errors_in_one_line
 
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
 TEXTS = ("input", "response")
+T = TypeVar("T")
+
+
+def given(description: str, *required: str, **optional: Any) -> argparse.Namespace:
+    """Returns the options of a program: texts that are required, and others by their defaults."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=raw)
+    for name in required:
+        parser.add_argument(f"--{name}", required=True)
+    for name, default in optional.items():
+        several = isinstance(default, list)
+        kind = str if default is None else type(default[0] if several else default)
+        more = {"nargs": "+"} if several else {}
+        parser.add_argument(f"--{name}", type=kind, default=default, **more)
+    return parser.parse_args()
+
+
+def in_turn(rounds: int, ways: Mapping[str, Callable[[], T]]) -> dict[str, list[T]]:
+    """Returns what each way gives, round by round: what else runs disturbs them alike."""
+    found: dict[str, list[T]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            found[name].append(way())
+    return found
 
 
 def machine() -> str:
@@ -35,6 +62,14 @@ def pairs(pattern: str) -> Iterator[tuple[str, str]]:
         texts = tf.io.parse_example(records, features)
         for pair in zip(*(texts[name].numpy() for name in TEXTS), strict=True):
             yield tuple(text.decode(errors="replace") for text in pair)
+
+
+def inputs(pattern: str, count: int, least: int) -> list[str]:
+    """Returns the first inputs of pairs; ends this process if there are fewer than `least`."""
+    texts = [pair[0] for pair in islice(pairs(pattern), count)]
+    if len(texts) < least:
+        sys.exit(f"--pairs {pattern}: {len(texts)} inputs; {least} are needed")
+    return texts
 
 
 def report_of(command: Sequence[str]) -> dict[str, Any]:
@@ -92,12 +127,11 @@ def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
 
     There must be 2 steps or more: the first loop traces.
     """
-    loop = max(steps // 10, 1)
     return {
         "task.train_data.input_path": pattern,
         "task.train_data.global_batch_size": batch,
         "trainer.train_steps": steps,
-        "trainer.steps_per_loop": loop,
+        "trainer.steps_per_loop": max(steps // 10, 1),
     }
 
 

@@ -5,11 +5,20 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from export import FLOAT32
 from export.card import identity
-from export.options import RESPONSES, CardOptions, IndexOptions, ModuleOptions, VariantsOptions
+from export.options import (
+    RESPONSES,
+    CardOptions,
+    ExportOptions,
+    IndexOptions,
+    ModuleOptions,
+    VariantsOptions,
+)
 from export.retrieval.index import build_index
 from export.retrieval.search import search
 from export.saved_model import write
@@ -21,35 +30,24 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 def module(options: ModuleOptions) -> None:
     """Writes a module."""
-    encoders.import_modules(options.import_module)
-    write.export(
-        options.model_dir,
-        options.output,
-        checkpoint=options.checkpoint,
-        variant=options.variant,
-        remove_components=options.remove_components,
-        component_texts=options.component_texts,
-        sts_matrix=options.with_sts_matrix,
-        results=options.results,
-    )
+    write.export(variant=options.variant, results=options.results, **_given(options))
     print(f"verified in a fresh process; written to {options.output}")
     _print_matrix(options.output)
 
 
 def variants(options: VariantsOptions) -> None:
     """Writes a module of each variant, and prints their sizes and scores."""
-    encoders.import_modules(options.import_module)
-    table = compare_variants(
-        options.model_dir,
-        options.output,
-        checkpoint=options.checkpoint,
-        sts=options.sts,
-        remove_components=options.remove_components,
-        component_texts=options.component_texts,
-        sts_matrix=options.with_sts_matrix,
-    )
-    print(table)
+    print(compare_variants(sts=options.sts, **_given(options)))
     _print_matrix(options.output / FLOAT32)
+
+
+def _given(options: ExportOptions) -> dict[str, Any]:
+    """What both exports are given; registers encoders."""
+    encoders.import_modules(options.import_module)
+    names = ("model_dir", "output", "checkpoint", "remove_components", "component_texts")
+    return {name: getattr(options, name) for name in names} | {
+        "sts_matrix": options.with_sts_matrix
+    }
 
 
 def _print_matrix(module: Path) -> None:
@@ -101,7 +99,7 @@ def _inputs(given: Sequence[str]) -> Iterator[str]:
         if text != "-":
             yield text
             continue
-        while line := _line("\n> " if is_terminal else ""):
+        for line in iter(partial(_line, "\n> " if is_terminal else ""), ""):
             if line.strip():
                 yield line.rstrip("\r\n")
 

@@ -8,10 +8,9 @@ from export import FLOAT32, VARIANTS
 from model import CHECKPOINTS, LAST
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
-STATIC_FORMATS = ("sentence-transformers", "model2vec")
-"""Both libraries read the same folder."""
 ONNX, PLAIN = "onnx", "plain"
-FORMATS = (*STATIC_FORMATS, ONNX, PLAIN)
+FORMATS = ("sentence-transformers", "model2vec", ONNX, PLAIN)
+"""The first two libraries read the same folder."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,8 +75,7 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
     handler = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         return distribute_utils.get_distribution_strategy(
-            distribution_strategy=runtime.distribution_strategy,
-            num_gpus=runtime.num_gpus,
+            distribution_strategy=runtime.distribution_strategy, num_gpus=runtime.num_gpus
         )
     finally:
         signal.signal(signal.SIGTERM, handler)

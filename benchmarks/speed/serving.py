@@ -3,8 +3,9 @@
     python -m benchmarks.speed.serving --module DIR --pairs 'DIR/test-*'
 
 Both answer the same real comments, in turn, `--rounds` times: a server has one core, and its
-clients, threads that each keep a connection, have another. Prints medians over the rounds. Other
-work on the machine disturbs the CPU time of a request less than the requests a second.
+clients, threads that each keep a connection, have another, `--seconds` for each size of request.
+Prints medians over the rounds. Other work on the machine disturbs the CPU time of a request less
+than the requests a second.
 """
 
 import argparse
@@ -16,11 +17,11 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.client import HTTPConnection
-from itertools import count, islice
+from itertools import count
 from types import SimpleNamespace
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from tabulate import tabulate
 
@@ -36,24 +37,21 @@ TEXTS = (1, 32)
 
 def main() -> None:
     """Measures, prints; a child process serves."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--module", required=True, metavar="DIR")
-    parser.add_argument("--pairs", metavar="GLOB", help="their inputs are sent")
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each size of request")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    parser.add_argument("--serve", choices=KINDS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    options = {"pairs": None, "seconds": 5.0, "rounds": 3, "serve": None}
+    given = runs.given(__doc__, "module", **options)
     if given.serve:
         serve(given.serve, given.module)
         return
-    texts = [pair[0] for pair in islice(runs.pairs(given.pairs), 4096)]
+    texts = runs.inputs(given.pairs, 4096, least=max(TEXTS) + 1)
     os.sched_setaffinity(0, {1})
-    rounds = [{kind: measured(kind, given, texts) for kind in KINDS} for _ in range(given.rounds)]
+    ways = {kind: partial(measured, kind, given, texts) for kind in KINDS}
+    found = runs.in_turn(given.rounds, ways)
+    names = found[KINDS[0]][0]
     rows = [
-        (kind, *(statistics.median(one[kind][key] for one in rounds) for key in rounds[0][kind]))
-        for kind in KINDS
+        (kind, *(statistics.median(one[key] for one in rounds) for key in names))
+        for kind, rounds in found.items()
     ]
-    print(tabulate(rows, ("", *rounds[0][KINDS[0]]), floatfmt=".2f"))
+    print(tabulate(rows, ("", *names), floatfmt=".2f"))
 
 
 def serve(kind: str, module: str) -> None:
@@ -116,22 +114,18 @@ def measured(kind: str, given: argparse.Namespace, texts: list[str]) -> dict[str
 
 def answered(port: int, texts: list[str], size: int, seconds: float) -> int:
     """How many requests are answered in that time."""
-    answers, numbers = [], count()
-    end = time.perf_counter() + seconds
+    numbers, end = count(), time.perf_counter() + seconds
 
-    def work() -> None:
-        connection = HTTPConnection("localhost", port)
+    def work(_: int) -> int:
+        answers, connection = 0, HTTPConnection("localhost", port)
         while time.perf_counter() < end:
             at = next(numbers) * size % (len(texts) - size)
             ask(connection, texts[at : at + size])
-            answers.append(at)
+            answers += 1
+        return answers
 
-    threads = [threading.Thread(target=work) for _ in range(CONNECTIONS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return len(answers)
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        return sum(pool.map(work, range(CONNECTIONS)))
 
 
 def ask(connection: HTTPConnection, texts: list[str]) -> None:

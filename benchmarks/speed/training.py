@@ -11,10 +11,8 @@ start-up.
 """
 
 import argparse
-import itertools
 import json
 import statistics
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,54 +31,48 @@ WIDE: dict[str, object] = {
 
 def main() -> None:
     """Trains, prints."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="to train on")
-    parser.add_argument("--vocabulary", required=True, metavar="DIR", help="of pairs")
-    parser.add_argument("--peer_python", metavar="PYTHON", help="has sentence-transformers")
-    for name, default in (
-        *(("batch", 256), ("steps", 1000), ("rounds", 3)),
-        *(("peer_steps", 200), ("minilm_steps", 3)),
-    ):
-        parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
-    given = parser.parse_args()
+    numbers = {"batch": 256, "steps": 1000, "rounds": 3, "peer_steps": 200, "minilm_steps": 3}
+    given = runs.given(__doc__, "pairs", "vocabulary", peer_python=None, **numbers)
     with TemporaryDirectory() as work:
-        speeds = compare(given, Path(work))
+        ways = {PRESET: partial(ours, given, {}), f"{PRESET}, 512-d": partial(ours, given, WIDE)}
+        if given.peer_python:
+            ways |= peers(given, Path(work, "pairs.jsonl"))
+        speeds = runs.in_turn(given.rounds, ways)
     table = [(name, *some, statistics.median(some)) for name, some in speeds.items()]
     rounds = [f"round {number + 1}" for number in range(given.rounds)]
     print(tabulate(table, ("pairs/s in training", *rounds, "median"), floatfmt=",.0f"))
 
 
-def compare(given: argparse.Namespace, work: Path) -> dict[str, list[float]]:
-    """Pairs per second of each training, by round."""
-    ways: dict[str, Callable[[Path], float]] = {
-        PRESET: partial(ours, given, {}),
-        f"{PRESET}, 512-d": partial(ours, given, WIDE),
-    }
-    if given.peer_python:
-        texts = work / "pairs.jsonl"
-        with texts.open("w") as file:
-            for pair in runs.pairs(given.pairs):
-                file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
-        for name, model, steps, warm_up in (
-            ("StaticEmbedding, 512-d", "static_embedding", given.peer_steps, 20),
-            ("all-MiniLM-L6-v2", "minilm", given.minilm_steps, 1),
-        ):
-            command = [given.peer_python, str(PEER), "--model", model, "--pairs", str(texts)]
-            numbers = {"batch": given.batch, "steps": steps, "warm_up": warm_up}
-            command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
-            ways[name] = lambda _, asked=command: runs.report_of(asked)["pairs_per_second"]
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
-    for number, (name, way) in itertools.product(range(given.rounds), ways.items()):
-        speeds[name].append(way(work / f"{number}-{name}"))
-    return speeds
-
-
-def ours(given: argparse.Namespace, override: dict[str, object], folder: Path) -> float:
+def ours(given: argparse.Namespace, override: dict[str, object]) -> float:
     """Pairs per second of `python -m model`."""
     timed = runs.timed(given.pairs, batch=given.batch, steps=given.steps)
     words = {"task.model.text.vocabulary": given.vocabulary}
-    runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
-    return runs.pairs_per_second(folder)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
+        return runs.pairs_per_second(folder)
+
+
+def peers(given: argparse.Namespace, texts: Path) -> dict[str, partial]:
+    """Each peer's training of the same pairs, which `texts` gets."""
+    with texts.open("w") as file:
+        for pair in runs.pairs(given.pairs):
+            file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
+    ways = {}
+    for name, model, steps, warm_up in (
+        ("StaticEmbedding, 512-d", "static_embedding", given.peer_steps, 20),
+        ("all-MiniLM-L6-v2", "minilm", given.minilm_steps, 1),
+    ):
+        command = [given.peer_python, str(PEER), "--model", model, "--pairs", str(texts)]
+        numbers = {"batch": given.batch, "steps": steps, "warm_up": warm_up}
+        command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
+        ways[name] = partial(peer_speed, command)
+    return ways
+
+
+def peer_speed(command: list[str]) -> float:
+    """Pairs per second that a peer reports."""
+    return runs.report_of(command)["pairs_per_second"]
 
 
 if __name__ == "__main__":

@@ -4,33 +4,31 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from export.card import identity, markdown, scores
+import jinja2
+from markupsafe import Markup
+
+from common.text_files import as_markdown, as_markdown_code
+from export.card import identity, scores
 from export.module import plain, warm_up
 from export.module.signatures import SIGNATURES
 from model.configs import schema
 
 FILE = "README.md"
-TEMPLATE = "model_card.md.jinja"
+_TEMPLATE = "model_card.md.jinja"
 
 
 def write(module: Path) -> None:
     """Writes the card of a module that has its identity."""
-    known = module / identity.FOLDER / identity.SCORES
-    (module / FILE).write_text(
-        render(
-            identity.read(module),
-            scores.load(known),
-            size=size(module),
-            plain_size=_bytes(module / name for name in plain.FILES),
-        ),
-        encoding="utf-8",
-    )
+    found = scores.load(module / identity.FOLDER / identity.SCORES)
+    plain_size = _bytes(module / name for name in plain.FILES)
+    card = render(identity.read(module), found, size=size(module), plain_size=plain_size)
+    (module / FILE).write_text(card, encoding="utf-8")
 
 
 def render(
     about: dict[str, Any], found: list[dict[str, Any]], *, size: int, plain_size: int = 0
 ) -> str:
-    """The card, Markdown.
+    """The card, Markdown; what the template is given is shown as it is, unless it is `| safe`.
 
     Args:
       about: content of `identity.json`.
@@ -38,32 +36,37 @@ def render(
       size: bytes of the SavedModel.
       plain_size: bytes of the plain form; 0 if there is none.
     """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # HTML's
+        finalize=lambda value: as_markdown(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["code"] = lambda value: Markup(as_markdown_code(str(value)))
     data = about["training_data"]
     learned = {*about["tasks"], *(part["task"] for part in data)}  # also before its last run
-    return (
-        markdown.environment(Path(__file__).parent)
-        .get_template(TEMPLATE)
-        .render(
-            about=about,
-            scores=scores.rows(found),
-            settings=[score for score in found if score["settings"]],
-            notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
-            learned_on=identity.learned_on(about["sts_matrix"]),
-            signatures={name: SIGNATURES[name] for name in about["signatures"]},
-            pairs=[_totals(part) for part in data],
-            synthetic=bool(data) and all(part.get("synthetic") for part in data),
-            sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
-            ranks=schema.RESPONSE_SELECTION in learned,
-            size=size,
-            plain_size=plain_size,
-            warm_up=warm_up.FILE,
-        )
+    files = [(part["manifest"] or {}).values() for part in data]
+    return environment.get_template(_TEMPLATE).render(
+        about=about,
+        scores=scores.rows(found),
+        settings=[score for score in found if score["settings"]],
+        notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
+        learned_on=identity.learned_on(about["sts_matrix"]),
+        signatures={name: SIGNATURES[name] for name in about["signatures"]},
+        pairs=[
+            part | {"records": sum(file["records"] for file in some), "count": len(some)}
+            for part, some in zip(data, files, strict=True)
+        ],
+        synthetic=bool(data) and all(part.get("synthetic") for part in data),
+        sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
+        ranks=schema.RESPONSE_SELECTION in learned,
+        size=size,
+        plain_size=plain_size,
+        warm_up=warm_up.FILE,
     )
-
-
-def _totals(data: dict[str, Any]) -> dict[str, Any]:
-    files = (data["manifest"] or {}).values()
-    return data | {"records": sum(file["records"] for file in files), "count": len(files)}
 
 
 def size(module: Path) -> int:

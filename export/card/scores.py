@@ -6,7 +6,7 @@ from typing import Any
 
 from common.errors import InputError, reading
 
-MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
+ORDER = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
 """The order of the metrics; others follow by name."""
 TASKS = ("response_ranking", "snli", "sts", "cqa", "retrieval")
 """Those that score a module; the figures of others, as of `evaluation contamination`, are none of
@@ -32,62 +32,44 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
     Raises:
       InputError: if there is no result, or a file is none or of another module.
     """
-    compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
-    read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
-    if not (found := [scores for scores in read if scores is not None]):
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        with reading(f"--results: {path}: not a result of a module"):
+            result = json.loads(path.read_text(encoding="utf-8"))
+            is_other = result.get("system", MODULE) != MODULE or result["task"] not in TASKS
+            if is_other or result["module"] is None:
+                continue
+            of_module: str = result["module"]["fingerprint"]
+            scores = {key: result[key] for key in ("task", "name", "n", "metrics")}
+            ends = result.get("intervals") or {}
+            scores["intervals"] = {name: at for name, at in ends.items() if at is not None}
+            scores["data"] = result["data"]["sha256"]
+            scores["settings"] = result.get("settings", {})
+            scores["notes"] = result.get("notes", [])
+        if not of_module.endswith(fingerprint if exactly else fingerprint[-WEIGHTS:]):
+            raise InputError(
+                f"--results: {path} is about another module: its fingerprint is {of_module}, this "
+                f"module's {fingerprint}; evaluate this one"
+            )
+        found.append(scores)
+    if not found:
         raise InputError(f"--results: {str(folder)!r} holds no *.json of `python -m evaluation`")
     return found
 
 
-def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
-    with reading(f"--results: {path}: not a result of a module"):
-        result = json.loads(path.read_text(encoding="utf-8"))
-        if result.get("system", MODULE) != MODULE or result["task"] not in TASKS:
-            return None
-        if result["module"] is None:  # a search engine's
-            return None
-        of_module: str = result["module"]["fingerprint"]
-        intervals = result.get("intervals") or {}
-        scores = {key: result[key] for key in ("task", "name", "n", "metrics")}
-        scores["intervals"] = {name: ends for name, ends in intervals.items() if ends is not None}
-        scores["data"] = result["data"]["sha256"]
-        scores["settings"] = result.get("settings", {})
-        scores["notes"] = result.get("notes", [])
-    if not of_module.endswith(fingerprint):
-        raise InputError(
-            f"--results: {path} is about another module: its fingerprint is {of_module}, this "
-            f"module's {fingerprint}; evaluate this one"
-        )
-    return scores
-
-
-def write(path: Path, found: list[dict[str, Any]]) -> None:
-    """Writes what `read` found into a module."""
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def load(path: Path) -> list[dict[str, Any]]:
-    """What `write` has written; nothing if there is no such file."""
+    """What `read` found, as it was written into a module; nothing if there is no such file."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
 def rows(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the card's table: one for each metric, in the order of `MAIN`."""
-    return [
-        {
-            "task": score["task"],
-            "name": score["name"],
-            "n": score["n"],
-            "metric": metric,
-            "value": score["metrics"][metric],
-            "interval": score["intervals"].get(metric),
-            "data": score["data"],
-        }
-        for score in scores
-        for metric in sorted(score["metrics"], key=_place)
-        if score["metrics"][metric] is not None
-    ]
-
-
-def _place(metric: str) -> tuple[int, str]:
-    return (MAIN.index(metric) if metric in MAIN else len(MAIN), metric)
+    """The rows of the card's table: one for each metric, in the order of `ORDER`."""
+    shown = []
+    for score in scores:
+        about = {key: score[key] for key in ("task", "name", "n", "data")}
+        others = sorted(score["metrics"].keys() - ORDER)
+        for metric in (*(name for name in ORDER if name in score["metrics"]), *others):
+            if (value := score["metrics"][metric]) is not None:
+                interval = score["intervals"].get(metric)
+                shown.append(about | {"metric": metric, "value": value, "interval": interval})
+    return shown

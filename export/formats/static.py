@@ -48,7 +48,8 @@ def convert(folder: Path) -> tuple[np.ndarray, Tokenizer]:
             f"--module: {folder}: accepted: a module with task.model.text.vocabulary and "
             "char_ngram_buckets, and with bigram_buckets 0"
         )
-    letters = _letters(words)
+    counts = Counter(filter(str.isalnum, "".join(words)))
+    letters = "".join(letter for letter, _ in counts.most_common(MOST_LETTERS))
     ngrams = _ngrams(words, letters)
     tokenizer = build(letters, ngrams, words)
     rows = arrays["table"].astype(np.float32) * arrays["scales"][:, np.newaxis]
@@ -57,9 +58,13 @@ def convert(folder: Path) -> tuple[np.ndarray, Tokenizer]:
     end = rows[words.index(_END_MARK)] if _END_MARK in words else bucket
     root = _TYPICAL_WORDS**0.5
     of_word = arrays["bias"] / (2 * root)
+    buckets = len(rows) - first_ngram + PADDING + 1
+    ids = char_ngram_ids([ngram.strip() for ngram in ngrams], buckets=buckets) - (PADDING + 1)
+    # The first n-gram of a word begins with a space.
+    places = np.where([ngram[0] == " " for ngram in ngrams], ids[:, 0], ids[:, 1])
     known = np.concatenate(
         [
-            rows[first_ngram + _places(ngrams, buckets=len(rows) - first_ngram)],
+            rows[first_ngram + places],
             rows[: len(words)] + of_word,
             [end + arrays["bias"] * root / 2],
         ]
@@ -68,12 +73,6 @@ def convert(folder: Path) -> tuple[np.ndarray, Tokenizer]:
     table = np.pad(known, [(tokenizer.get_vocab_size() - len(known), 0), (0, 0)])
     table[tokenizer.token_to_id(WORD_BEGINS)] = bucket + of_word
     return _as_embeddings(table, arrays), tokenizer
-
-
-def _letters(words: Sequence[str]) -> str:
-    """The most frequent letters and digits of words."""
-    counts = Counter(filter(str.isalnum, "".join(words)))
-    return "".join(letter for letter, _ in counts.most_common(MOST_LETTERS))
 
 
 def _ngrams(words: Sequence[str], letters: str) -> list[str]:
@@ -92,13 +91,6 @@ def _ngrams(words: Sequence[str], letters: str) -> list[str]:
 
     found = sorted(possible, key=frequency, reverse=True)
     return ["".join(ngram) for ngram in found[:MOST_NGRAMS]]
-
-
-def _places(ngrams: Sequence[str], *, buckets: int) -> np.ndarray:
-    """Their rows among those of n-grams: int32 [n-grams]."""
-    ids = char_ngram_ids([ngram.strip() for ngram in ngrams], buckets=buckets + PADDING + 1)
-    # The first n-gram of a word begins with a space.
-    return np.where([ngram[0] == " " for ngram in ngrams], ids[:, 0], ids[:, 1]) - (PADDING + 1)
 
 
 def _as_embeddings(rows: np.ndarray, arrays: dict[str, np.ndarray]) -> np.ndarray:

@@ -7,38 +7,15 @@ needs nothing of this project: only `import tensorflow_text`, whose ops its text
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
 
 from export import FLOAT32
-from export.module import weights
-from export.module.parts import (
-    DEFAULT,
-    SENTENCES,
-    TRAINING,
-    Encoder,
-    KeptLayer,
-    Part,
-    Preprocessor,
-    ResponseEncoder,
-)
-from export.module.signatures import (
-    ANGULAR,
-    CLASSIFY_NLI,
-    ENCODE_INPUT,
-    ENCODE_INPUT_IN_CONTEXT,
-    ENCODE_RESPONSE,
-    OUTPUTS,
-    RANK_RESPONSES,
-    SCORE,
-    SCORES,
-    SERVING_DEFAULT,
-    SIGNATURES,
-    SIMILARITY,
-    WORD_VECTORS,
-    require_shapes,
-)
+from export.module import signatures as names
+from export.module.parts import DEFAULT, SENTENCES, TRAINING, Encoder, Part, Preprocessor
+from export.module.weights import Kept
 from model.configs import schema
 from model.dual_encoder import DualEncoder
 from model.layers import nli_head
@@ -76,7 +53,7 @@ class HubModule(Part):
     ):
         reads_words = schema.NLI in model.heads and model.nli_head.reads_words
         layer = model.encoder.for_export(keeps_word_vectors=reads_words)
-        encoder = weights.keep(layer, variant)
+        encoder = Kept(layer, variant)
         random = layer.random_state
         super().__init__(encoder, random=random)
         self.variant = variant
@@ -93,32 +70,28 @@ class HubModule(Part):
             self.sts_matrix = tf.Variable(sts_matrix, dtype=tf.float32, name="sts_matrix")
             self.variables.append(self.sts_matrix)
             self.trainable_variables.append(self.sts_matrix)
-        heads: dict[str, Callable[..., Outputs]] = {
-            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._finished(self._encode(inputs))},
-            ENCODE_INPUT: lambda inputs: {OUTPUTS: self._encode(inputs)},
-            SIMILARITY: self._similarity,
-            WORD_VECTORS: self._word_vectors,
+        heads: dict[str, Callable[..., tf.Tensor | Outputs]] = {
+            names.SERVING_DEFAULT: lambda inputs: self._finished(self._encode(inputs)),
+            names.ENCODE_INPUT: self._encode,
+            names.SIMILARITY: self._similarity,
+            names.WORD_VECTORS: self._word_vectors,
         }
         if schema.RESPONSE_SELECTION in model.heads:
-            network = weights.keep(model.response_network, variant)
-            self.response_encoder = ResponseEncoder(encoder, network, text, random=random)
-            heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
-            heads[RANK_RESPONSES] = self._rank
+            network = Kept(model.response_network, variant)
+            self.response_encoder = Encoder(encoder, text, network=network, random=random)
+            heads[names.ENCODE_RESPONSE] = self._encode_responses
+            heads[names.RANK_RESPONSES] = self._rank
         if model.reads_context:
-            joined = weights.keep(model.context_network, variant)
+            joined = Kept(model.context_network, variant)
             self.context_network = Part(joined)
-            heads[ENCODE_INPUT_IN_CONTEXT] = lambda inputs, context: {
-                OUTPUTS: self._in_context(inputs, context, network=joined)
-            }
+            heads[names.ENCODE_INPUT_IN_CONTEXT] = partial(self._in_context, joined)
         if schema.NLI in model.heads:
-            head = weights.keep(model.nli_head, variant)
+            head = Kept(model.nli_head, variant)
             self.nli_head = Part(head)
-            heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
-                OUTPUTS: nli_head.probabilities(head(*map(self._side, (premise, hypothesis))))
-            }
-        self.heads: dict[str, Callable[..., Outputs]] = {
-            name: _traced(name, head) for name, head in heads.items()
-        }
+            heads[names.CLASSIFY_NLI] = lambda *pair: nli_head.probabilities(
+                head(*map(self._side, pair))
+            )
+        self.heads = {name: _traced(name, head) for name, head in heads.items()}
         """The signatures."""
 
     @tf.function(input_signature=[SENTENCES, TRAINING], autograph=False)
@@ -145,9 +118,7 @@ class HubModule(Part):
             u = tf.matmul(u, self.sts_matrix)
         return tf.math.l2_normalize(u, axis=-1)
 
-    def _in_context(
-        self, inputs: tf.Tensor, context: tf.Tensor, *, network: KeptLayer
-    ) -> tf.Tensor:
+    def _in_context(self, network: Kept, inputs: tf.Tensor, context: tf.Tensor) -> tf.Tensor:
         """Inputs with the messages before them: string [batch] twice -> float32 [batch, dim]."""
         ids = self.preprocessor(context)
         embeddings = self.encoder.encode(ids, False)[DEFAULT]
@@ -163,12 +134,12 @@ class HubModule(Part):
         cosine = tf.reduce_sum(first * second, axis=-1)
         # Rounding can exceed [-1, 1], where arccos is NaN.
         angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
-        return {ANGULAR: angular, SCORE: 5 * angular}
+        return {names.ANGULAR: angular, names.SCORE: 5 * angular}
 
     def _rank(self, input: tf.Tensor, responses: tf.Tensor) -> Outputs:  # noqa: A002
         """Dot products (section 2.2), without the scale, which does not change the order."""
         scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
-        return {SCORES: scores}
+        return {names.SCORES: scores}
 
     def _side(self, sentences: tf.Tensor) -> nli_head.Side:
         """What the NLI classifier needs of one sentence of each pair: string [batch]."""
@@ -177,25 +148,40 @@ class HubModule(Part):
             self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._vectors_of_words
         )
 
-    def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
+    def _word_vectors(self, inputs: tf.Tensor) -> tf.Tensor:
         """Means of word vectors, without the end mark, the last id of each row."""
         words = self.preprocessor(inputs)[WORDS]
         following = tf.pad(words[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         real = tf.cast(following != PADDING, tf.float32)[:, :, tf.newaxis]
         total = tf.reduce_sum(self._vectors_of_words(words) * real, axis=1)
-        return {OUTPUTS: tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1))}
+        return tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1))
 
 
-def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
-    """The head as a `tf.function` with the inputs and outputs of the signature of that name."""
-    signature = SIGNATURES[name]
+def _traced(
+    name: str, head: Callable[..., tf.Tensor | Outputs]
+) -> tf.types.experimental.PolymorphicFunction:
+    """The head as a `tf.function` with the inputs and outputs of the signature of that name.
 
-    def checked(*texts: tf.Tensor) -> Outputs:
-        return head(*require_shapes(name, texts))
+    TensorFlow checks no shapes of what a signature is given, neither in Python nor in a server:
+    without checks, all but the first input would be ignored, or one text compared with all others.
+    """
+    inputs = names.SIGNATURES[name].inputs
+    must_be_equal = len({tensor.shape for tensor in inputs.values()}) < len(inputs)
 
-    traced = tf.function(checked, input_signature=signature.specs(), autograph=False)
-    found = traced.get_concrete_function().structured_outputs
-    for output, tensor in signature.outputs.items():
-        if found[output].dtype != tensor.dtype or found[output].shape.rank != len(tensor.shape):
-            raise TypeError(f"{name}: {output} is {found[output]}, not {tensor}")
-    return traced
+    def checked(*given: tf.Tensor) -> Outputs:
+        # At run time a shape may differ from that in the graph: only this operation checks it.
+        texts = [
+            tf.ensure_shape(text, tensor.spec(argument).shape, name=f"{name}_{argument}")
+            for text, (argument, tensor) in zip(given, inputs.items(), strict=True)
+        ]
+        if must_be_equal:
+            sizes = [tf.size(text) for text in texts]
+            says = f"{name} takes as many {' as '.join(inputs)}; given:"
+            equal = tf.raw_ops.Assert(condition=tf.equal(*sizes), data=[says, *sizes])
+            with tf.control_dependencies([equal]):
+                texts = [tf.identity(text) for text in texts]
+        found = head(*texts)
+        return found if isinstance(found, dict) else {names.OUTPUTS: found}
+
+    specs = [tensor.spec(argument) for argument, tensor in inputs.items()]
+    return tf.function(checked, input_signature=specs, autograph=False)

@@ -7,11 +7,11 @@ a `tf.data` pipeline, use the parts one by one:
     embeddings = module.encoder(ids)["default"]
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import tensorflow as tf
 
-from export.module.weights import AsTrained, Narrowed
+from export.module.weights import Kept
 from model.text.preprocessing import TextToIds
 
 DEFAULT = "default"
@@ -20,15 +20,14 @@ SENTENCES = tf.TensorSpec([None], tf.string, name="sentences")
 TRAINING = tf.TensorSpec([], tf.bool, name="training")
 """A tensor, so that one trace serves both: a Python bool would cause two for every shape."""
 
-KeptLayer = AsTrained | Narrowed
-
 
 class Part(tf.train.Checkpoint):
     """What a SavedModel keeps of a callable: its functions and variables."""
 
-    def __init__(self, *layers: KeptLayer, random: Iterable[tf.Module] = ()):
+    def __init__(self, *layers: Kept, random: Iterable[tf.Module] = ()):
         super().__init__()
-        self.variables = _each_once(layer.variables for layer in layers)
+        weights = {weight.ref(): weight for layer in layers for weight in layer.variables}
+        self.variables = list(weights.values())
         self.trainable_variables = [weight for weight in self.variables if weight.trainable]
         self.random_state = list(random)
         """The state of dropout's random numbers."""
@@ -40,7 +39,8 @@ class Preprocessor(Part):
     def __init__(self, text: TextToIds):
         super().__init__()
         self.lookup_tables = text.lookup_tables
-        self._text = AsTrained(text)  # a SavedModel keeps its function, not Keras's layer
+        # A SavedModel keeps its function, not Keras's layer.
+        self._text = text.__call__
 
     @tf.function(input_signature=[SENTENCES], autograph=False)
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -48,29 +48,30 @@ class Preprocessor(Part):
         return self._text(sentences)
 
 
-def _traced(
-    encode: Callable[[dict[str, tf.Tensor], tf.Tensor], dict[str, tf.Tensor]], text: TextToIds
-) -> tf.types.experimental.PolymorphicFunction:
-    """A function of the ids that a text handling makes.
-
-    It is an attribute of an instance, since its signature has the kinds of ids of one text.
-    """
-    ids = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in text.table_sizes}
-    return tf.function(encode, input_signature=[ids, TRAINING], autograph=False)
-
-
 class Encoder(Part):
     """Ids to embeddings.
 
     Its result is a dict: `default`, float32 [batch, dim], of unit length; from sequence encoders
     also `sequence_output`, float32 [batch, tokens, hidden], and `mask`, bool [batch, tokens],
-    true where there is a token.
+    true where there is a token. With the response `network` it is `default` alone, v', whose dot
+    product with an input's embedding is the score.
     """
 
-    def __init__(self, layer: KeptLayer, text: TextToIds, *, random: Iterable[tf.Module]):
-        super().__init__(layer, random=random)
-        self._layer = layer
-        self.__call__ = _traced(self.encode, text)  # type: ignore[method-assign]
+    def __init__(
+        self,
+        layer: Kept,
+        text: TextToIds,
+        *,
+        network: Kept | None = None,
+        random: Iterable[tf.Module],
+    ):
+        super().__init__(*filter(None, (layer, network)), random=random)
+        self._layer, self._network = layer, network
+        # Of an instance, since its signature has the kinds of ids of one text.
+        ids = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in text.table_sizes}
+        self.__call__ = tf.function(  # type: ignore[method-assign]
+            self.encode, input_signature=[ids, TRAINING], autograph=False
+        )
 
     def __call__(
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
@@ -82,37 +83,5 @@ class Encoder(Part):
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
         """The same inside another function; a Python bool for `training` prunes the graph."""
-        return self._layer(ids, training=training)
-
-
-class ResponseEncoder(Part):
-    """Ids of responses to v'; its dot product with an input's embedding is the score."""
-
-    def __init__(
-        self,
-        encoder: KeptLayer,
-        network: KeptLayer,
-        text: TextToIds,
-        *,
-        random: Iterable[tf.Module],
-    ):
-        super().__init__(encoder, network, random=random)
-        self._encoder, self._network = encoder, network
-        self.__call__ = _traced(self.encode, text)  # type: ignore[method-assign]
-
-    def __call__(
-        self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
-    ) -> dict[str, tf.Tensor]:
-        """Int32 [batch, tokens] of each kind -> `default`, float32 [batch, dim]."""
-        return vars(self)["__call__"](ids, training)
-
-    def encode(
-        self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
-    ) -> dict[str, tf.Tensor]:
-        """The same inside another function; a Python bool for `training` prunes the graph."""
-        return {DEFAULT: self._network(self._encoder(ids, training=training)[DEFAULT])}
-
-
-def _each_once(lists: Iterable[list[tf.Variable]]) -> list[tf.Variable]:
-    found = {weight.ref(): weight for some in lists for weight in some}
-    return list(found.values())
+        found = self._layer(ids, training=training)
+        return {DEFAULT: self._network(found[DEFAULT])} if self._network else found

@@ -48,7 +48,12 @@ def write(module: Any, model: dict[str, Any], folder: Path) -> None:
     """
     averaging, text = model["encoder"]["averaging"], model["text"]
     has_responses = hasattr(module, "response_encoder")
-    weights = _weights(module.response_encoder if has_responses else module.encoder)
+    weights = {}
+    for weight in (module.response_encoder if has_responses else module.encoder).variables:
+        if found := _NAME.search(weight.name):
+            # NumPy lacks bfloat16.
+            is_brain = weight.dtype == tf.bfloat16
+            weights[found[1]] = (tf.cast(weight, tf.float32) if is_brain else weight).numpy()
     bias = weights["embedding/bias"]
     config = {"format": FORMAT, "dim": len(bias), "max_tokens": text["max_tokens"]}
     tables, scales, first = [], [], 0
@@ -104,13 +109,3 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]
         named = config[WORDS].get("vocabulary")
         lines = (folder / named).read_text(encoding="utf-8").split("\n")[:-1] if named else []
     return config, arrays, lines
-
-
-def _weights(part: Any) -> dict[str, np.ndarray]:
-    """The weights of a part by the end of their names; bfloat16, which NumPy lacks, as float32."""
-    found = {}
-    for weight in part.variables:
-        value = tf.cast(weight, tf.float32) if weight.dtype == tf.bfloat16 else weight
-        if name := _NAME.search(weight.name):
-            found[name[1]] = value.numpy()
-    return found

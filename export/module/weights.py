@@ -24,82 +24,61 @@ _LARGEST = 127
 _LEAST_SCALE = 1e-30
 
 
-class Half(tf.train.Checkpoint):
-    """A trainable weight in 16 bits."""
+class Narrow(tf.train.Checkpoint):
+    """A weight in 16 bits or, of int8, a table whose rows are integers times a scale each.
+
+    Args:
+      weight: float32; of int8 [rows, dim].
+      dtype: of 16 bits, or int8, whose integers are in [-127, 127] and cannot be trained.
+    """
 
     def __init__(self, weight: tf.Variable, dtype: tf.DType):
         super().__init__()
-        self._kept = tf.Variable(
-            tf.cast(weight, dtype), trainable=weight.trainable, name=_name(weight)
-        )
-        self.variables = [self._kept]
+        name, values, trainable = weight.name.removesuffix(":0"), weight, weight.trainable
+        self._scale = None
+        if dtype == tf.int8:
+            largest = tf.reduce_max(tf.abs(weight), axis=1, keepdims=True)
+            scale = tf.maximum(largest / _LARGEST, _LEAST_SCALE)
+            values, trainable = tf.round(weight / scale), False
+            self._scale = tf.Variable(scale, trainable=False, name=f"{name}_scale")
+        self._kept = tf.Variable(tf.cast(values, dtype), trainable=trainable, name=name)
+        self.variables = [self._kept] + ([] if self._scale is None else [self._scale])
 
     def whole(self) -> tf.Tensor:
-        """The whole weight: float32, of its shape."""
+        """A weight of 16 bits: float32, of its shape."""
         return tf.cast(self._kept, tf.float32)
 
     def rows(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [any shape] -> float32 [that shape, dim]."""
-        return tf.cast(tf.gather(self._kept, ids), tf.float32)
+        rows = tf.cast(tf.gather(self._kept, ids), tf.float32)
+        return rows if self._scale is None else rows * tf.gather(self._scale, ids)
 
 
-class Int8(tf.train.Checkpoint):
-    """A table in 8 bits: each row is a scale times integers in [-127, 127]."""
-
-    def __init__(self, table: tf.Variable):
-        super().__init__()
-        largest = tf.reduce_max(tf.abs(table), axis=1, keepdims=True)
-        scale = tf.maximum(largest / _LARGEST, _LEAST_SCALE)
-        integers = tf.cast(tf.round(table / scale), tf.int8)
-        self._kept = tf.Variable(integers, trainable=False, name=_name(table))
-        self._scale = tf.Variable(scale, trainable=False, name=f"{_name(table)}_scale")
-        self.variables = [self._kept, self._scale]
-
-    def rows(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [any shape] -> float32 [that shape, dim]."""
-        return tf.cast(tf.gather(self._kept, ids), tf.float32) * tf.gather(self._scale, ids)
-
-
-class AsTrained:
-    """A layer with its weights unchanged."""
-
-    def __init__(self, layer: tf_keras.layers.Layer):
-        self._layer = layer
-        self.variables = list(layer.variables)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the layer."""
-        return self._layer(*args, **kwargs)
-
-    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
-        """Ids of words, int32 [any shape] -> float32 [that shape, word_dim]."""
-        return self._layer.word_vectors(ids)
-
-
-class Narrowed:
-    """A layer that computes in float32 with weights of fewer bits.
+class Kept:
+    """A layer that computes in float32 with its weights in the format of a variant.
 
     Args:
       layer: a built layer; an encoder if it has `tables`.
-      variant: one of `export.VARIANTS` besides float32.
+      variant: one of `export.VARIANTS`.
     """
 
     def __init__(self, layer: tf_keras.layers.Layer, variant: str):
         self._layer = layer
         tables = getattr(layer, "tables", {})
         names = {table.ref(): kind for kind, table in tables.items()}
-        self._tables: dict[str, Half | Int8] = {}
-        self._weights: dict[Any, Half] = {}
+        self._tables: dict[str, Narrow] = {}
+        self._weights: dict[Any, Narrow] = {}
         self.variables: list[tf.Variable] = []
         for weight in layer.variables:
-            kept = _kept(weight, variant, is_table=weight.ref() in names)
-            if kept is None:
-                self.variables.append(weight)
-                continue
-            self.variables += kept.variables
-            if weight.ref() in names:
-                self._tables[names[weight.ref()]] = kept
-            else:
+            kind, kept = names.get(weight.ref()), None
+            if variant == INT8:
+                kept = Narrow(weight, tf.int8) if kind else None
+            elif variant != FLOAT32 and weight.dtype == tf.float32:
+                kept = Narrow(weight, tf.as_dtype(variant))
+            self.variables += kept.variables if kept else [weight]
+            if kept and kind:
+                self._tables[kind] = kept
+            elif kept:
                 self._weights[weight.ref()] = kept
 
     def __call__(self, inputs: Any, *others: Any, **kwargs: Any) -> Any:
@@ -108,38 +87,18 @@ class Narrowed:
         if self._tables:
             inputs = dict(inputs)
             for kind, kept in self._tables.items():
-                inputs[kind], needed = _numbered_anew(inputs[kind])
+                # The batch is numbered anew by its distinct ids, `PADDING` first.
+                flat = tf.concat([[PADDING], tf.reshape(inputs[kind], [-1])], axis=0)
+                needed, places = tf.unique(flat)
+                inputs[kind] = tf.reshape(places[1:], tf.shape(inputs[kind]))
                 values[self._layer.tables[kind].ref()] = kept.rows(needed)
         with _in_place_of_weights(self._layer, values):
             return self._layer(inputs, *others, **kwargs)
 
     def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
         """Ids of words, int32 [any shape] -> float32 [that shape, word_dim]."""
-        return self._tables[WORDS].rows(ids)
-
-
-def keep(layer: tf_keras.layers.Layer, variant: str) -> AsTrained | Narrowed:
-    """The layer with its weights in the format of a variant."""
-    return AsTrained(layer) if variant == FLOAT32 else Narrowed(layer, variant)
-
-
-def _kept(weight: tf.Variable, variant: str, *, is_table: bool) -> Half | Int8 | None:
-    """What replaces a weight; None if it stays unchanged."""
-    if variant == INT8:
-        return Int8(weight) if is_table else None
-    return Half(weight, tf.as_dtype(variant)) if weight.dtype == tf.float32 else None
-
-
-def _name(weight: tf.Variable) -> str:
-    """The weight's name for the variable that replaces it."""
-    return weight.name.removesuffix(":0")
-
-
-def _numbered_anew(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The batch renumbered by its distinct ids, and these, `PADDING` first."""
-    flat = tf.concat([[PADDING], tf.reshape(ids, [-1])], axis=0)
-    needed, places = tf.unique(flat)
-    return tf.reshape(places[1:], tf.shape(ids)), needed
+        kept = self._tables.get(WORDS)
+        return kept.rows(ids) if kept else self._layer.word_vectors(ids)
 
 
 @contextmanager

@@ -55,14 +55,12 @@ def search(
     else:
         scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
     return [
-        [_found(index, float(score), row) for score, row in zip(*best, strict=True)]
-        for best in zip(scores, rows, strict=True)
+        [
+            Found(score, row["text"], row["id"], orjson.loads(row["fields"]))
+            for score, row in zip(best, index.table.take(places).to_pylist(), strict=True)
+        ]
+        for best, places in zip(scores.tolist(), rows, strict=True)
     ]
-
-
-def _found(index: Index, score: float, row: int) -> Found:
-    text, own_id, fields = (column[row].as_py() for column in index.table.columns)
-    return Found(score, text, own_id, orjson.loads(fields))
 
 
 def approximate_rows(

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +14,20 @@ from common.files import claim
 from export import VARIANTS
 from export.card import model_card
 from export.saved_model import write
-from model import LAST
 
 REPOSITORY = Path(__file__).parents[2]
 
 
 def compare_variants(
-    model_dir: str | Path,
-    output: str | Path,
-    *,
-    checkpoint: str = LAST,
-    sts: str | Path | None = None,
-    remove_components: int = 0,
-    component_texts: Sequence[str | Path] = (),
-    sts_matrix: str | Path | None = None,
+    model_dir: str | Path, output: str | Path, *, sts: str | Path | None = None, **options: Any
 ) -> str:
     """Exports a module of each variant to `output/VARIANT`, and compares them.
 
     Args:
       model_dir: as for `export`.
       output: the folder of the modules.
-      checkpoint: as for `export`.
       sts: STS Benchmark, a file or a folder; `python -m evaluation sts` computes the scores.
-      remove_components: as for `export`.
-      component_texts: as for `export`.
-      sts_matrix: as for `export`.
+      **options: as for `export`, but for `variant` and `results`.
 
     Returns:
       A table of sizes and, with `sts`, of Pearson's r.
@@ -55,15 +43,7 @@ def compare_variants(
     with claim(output):
         for variant in VARIANTS:
             module = output / variant
-            write.export(
-                model_dir,
-                module,
-                checkpoint=checkpoint,
-                variant=variant,
-                remove_components=remove_components,
-                component_texts=component_texts,
-                sts_matrix=sts_matrix,
-            )
+            write.export(model_dir, module, variant=variant, **options)
             sizes[variant] = model_card.size(module)
             if sts:
                 pearsons[variant] = score(module, Path(sts))

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from common import sts_matrix as matrices
 from common.errors import InputError
-from common.files import CLAIM, aside, claim
+from common.files import CLAIM, aside, claim, write_json
 from common.saved_model import fingerprint
 from export import FLOAT32, VARIANTS
 from export.card import identity, model_card, scores
@@ -104,9 +104,8 @@ def export(
             "components": removed,
             "sts_matrix": tuned,
         }
-        scores_folder = Path(results) if results else None
         with aside(output) as new:
-            _write(module, new, about, model_dir / PARAMS_FILE, scores_folder)
+            _write(module, new, about, model_dir / PARAMS_FILE, results)
 
 
 def add_scores(module: str | Path, results: str | Path) -> int:
@@ -127,25 +126,18 @@ def add_scores(module: str | Path, results: str | Path) -> int:
         about = identity.read(module)
         found = scores.read(Path(results), fingerprint=about["fingerprint"])
         with aside(module) as new:
-            # Weights are linked, not copied.
-            shutil.copytree(module, new, copy_function=_link, ignore=shutil.ignore_patterns(CLAIM))
+            shutil.copytree(
+                module, new, copy_function=os.link, ignore=shutil.ignore_patterns(CLAIM)
+            )
             for name in (f"{identity.FOLDER}/{identity.SCORES}", model_card.FILE):
-                (new / name).unlink(missing_ok=True)
-            scores.write(new / identity.FOLDER / identity.SCORES, found)
+                (new / name).unlink(missing_ok=True)  # a link to the old one
+            write_json(new / identity.FOLDER / identity.SCORES, found)
             model_card.write(new)
     return len(found)
 
 
-def _link(source: str, to: str) -> None:
-    """A hard link, or a copy where the file system has none."""
-    try:
-        os.link(source, to)
-    except OSError:
-        shutil.copy2(source, to)
-
-
 def _write(
-    module: HubModule, folder: Path, about: dict[str, Any], params: Path, results: Path | None
+    module: HubModule, folder: Path, about: dict[str, Any], params: Path, results: str | Path | None
 ) -> None:
     """Writes the module with its identity, parameters, warm-up requests, scores and card."""
     module.save(str(folder))
@@ -157,18 +149,27 @@ def _write(
         plain.write(module, model, folder)
     warm_up.write(extra / warm_up.FILE, list(module.heads))
     about |= {"fingerprint": fingerprint(folder), "measured": _verify(module, folder)}
-    identity.write(folder, about)
+    write_json(extra / identity.IDENTITY, about)
     if results is not None:
-        found = scores.read(results, fingerprint=about["fingerprint"], exactly=False)
-        scores.write(extra / identity.SCORES, found)
+        found = scores.read(Path(results), fingerprint=about["fingerprint"], exactly=False)
+        write_json(extra / identity.SCORES, found)
     model_card.write(folder)
 
 
 def _verify(module: HubModule, folder: Path) -> dict[str, Any]:
-    """Compares the written module with the model; returns what was measured."""
+    """Compares the written module with the model in memory; returns what was measured."""
+    sentences = list(verify.PROBES)
+    feeds, found = {}, {"call": module(tf.constant(sentences)).numpy()}
+    for name, head in module.heads.items():
+        sides = [sentences, sentences[::-1]]
+        if name == RANK_RESPONSES:
+            sides[0] = sentences[:1]
+        feeds[name] = dict(zip(SIGNATURES[name].inputs, sides, strict=False))
+        outputs = head(*map(tf.constant, feeds[name].values()))
+        found |= {f"{name}/{output}": rows.numpy() for output, rows in outputs.items()}
     with tempfile.TemporaryDirectory() as scratch:
         expected = Path(scratch) / "expected.npz"
-        np.savez(expected, **_expected(module))  # type: ignore[arg-type]
+        np.savez(expected, feeds=np.array(json.dumps(feeds)), **found)
         return _verify_alone(folder, expected)
 
 
@@ -180,17 +181,3 @@ def _verify_alone(folder: Path, expected: Path) -> dict[str, Any]:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise VerificationError(f"the module does not verify: {reason}")
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def _expected(module: HubModule) -> dict[str, np.ndarray]:
-    """The arrays that `verify` compares the reloaded module with."""
-    sentences = list(verify.PROBES)
-    feeds, found = {}, {"call": module(tf.constant(sentences)).numpy()}
-    for name, head in module.heads.items():
-        sides = [sentences, sentences[::-1]]
-        if name == RANK_RESPONSES:
-            sides[0] = sentences[:1]
-        feeds[name] = dict(zip(SIGNATURES[name].inputs, sides, strict=False))
-        outputs = head(*map(tf.constant, feeds[name].values()))
-        found |= {f"{name}/{output}": rows.numpy() for output, rows in outputs.items()}
-    return found | {"feeds": np.array(json.dumps(feeds))}

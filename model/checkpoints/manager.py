@@ -9,16 +9,14 @@ from typing import Any
 import tensorflow as tf
 from official.core import config_definitions
 
-from common.errors import InputError, message_of
+from common.errors import message_of
+from common.fields import refused
 from common.files import write_text
 from model import BEST
 from model.checkpoints import files, model_dir, record
 from model.configs import schema
 from model.errors import TrainingError
 from model.tasks.pair_task import PairTask
-
-_METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy", "teacher_cosine")
-"""By the first of these that validation has, the best checkpoint is chosen."""
 
 
 @contextmanager
@@ -134,19 +132,15 @@ class BestCheckpoint:
         if self.best.metric != offered.metric:
             print(f"{self._folder} was kept by {self.best.metric} and is replaced")
             return True
-        if offered.metric in schema.LOSSES:
-            return offered.value < self.best.value
-        return offered.value > self.best.value
+        is_loss = offered.metric.endswith("loss")
+        return (offered.value < self.best.value) if is_loss else (offered.value > self.best.value)
 
 
 def best_metric(params: config_definitions.ExperimentConfig, tasks: Sequence[PairTask]) -> str:
-    """The metric that chooses the best checkpoint, named or by default."""
+    """The metric that chooses the best checkpoint: named, or STS or the first task's main one."""
     named = params.trainer.best_checkpoint_eval_metric
-    metrics = ["validation_loss", *(name for task in tasks for name in task.metrics)]
-    if params.task.sts_dev:
-        metrics.append("sts_dev_pearson")
+    sts = ["sts_dev_pearson"] if params.task.sts_dev else []
+    metrics = ["validation_loss", *(name for task in tasks for name in task.metrics), *sts]
     if named and named not in metrics:
-        raise InputError(
-            f"trainer.best_checkpoint_eval_metric: {named!r}; accepted: {', '.join(metrics)}"
-        )
-    return named or next(name for name in _METRICS if name in metrics)
+        raise refused("trainer.best_checkpoint_eval_metric", named, ", ".join(metrics))
+    return named or (*sts, tasks[0].main)[0]

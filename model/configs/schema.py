@@ -23,8 +23,6 @@ POOLING = LAST, MAX = "last", "max"
 """Values of `pooling` of a recurrent encoder."""
 PARAMETER_SERVER = "parameter_server"
 STRATEGIES = ("one_device", "mirrored", "multi_worker_mirrored", PARAMETER_SERVER)
-LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
-"""Validation metrics that are better when lower."""
 _FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
 _EMBEDDING_DIM = "Width of the sentence embedding."
 _WORD_DROPOUT = "Fraction of words dropped in training."
@@ -365,8 +363,7 @@ class Training(config_definitions.TaskConfig):
         maximum=9_000_000,  # draws use it times 1,000,003 squared, an int64
     )
     sts_dev: str = parameter(
-        "",
-        "A file of the STS Benchmark, on which validations report Pearson's r. Empty: none.",
+        "", "A file of the STS Benchmark, on which validations report Pearson's r. Empty: none."
     )
     word_cooccurrence_records: int = parameter(
         0,

@@ -98,21 +98,21 @@ class Source(NamedTuple):
         groups = tf.reduce_sum(tf.cast(group_ends <= skipped, tf.int32))
         behind = tf.concat([[0], group_ends], axis=0)[groups]
         compression = compression_of(self.files)
+
+        def side_by_side(group: tf.Tensor) -> tf.data.Dataset:
+            return tf.data.Dataset.from_tensor_slices(group).interleave(
+                lambda file: tf.data.TFRecordDataset(file, compression_type=compression),
+                cycle_length=self.files_at_once,
+                num_parallel_calls=tf.data.AUTOTUNE,
+                deterministic=True,
+            )
+
         return (
             tf.data.Dataset.from_tensor_slices(files[groups * self.files_at_once :])
             .batch(self.files_at_once)
-            .flat_map(lambda group: _side_by_side(group, self.files_at_once, compression))
+            .flat_map(side_by_side)
             .skip(skipped - behind)
         )
-
-
-def _side_by_side(group: tf.Tensor, cycle: int, compression: str) -> tf.data.Dataset:
-    return tf.data.Dataset.from_tensor_slices(group).interleave(
-        lambda file: tf.data.TFRecordDataset(file, compression_type=compression),
-        cycle_length=cycle,
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=True,
-    )
 
 
 def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
@@ -163,15 +163,10 @@ def training_batches(
       context: the worker's; its batches have a replica's part of the global batch.
     """
     workers, replicas = context.num_input_pipelines, context.num_replicas_in_sync
-    phases = [
-        phase._replace(batch_size=context.get_per_replica_batch_size(phase.batch_size))
-        for phase in sampler.phases(index, start)
-    ]
     # A step takes a batch for each of the worker's replicas.
-    per_step = replicas // workers
     phases = [
-        phase._replace(steps=None if phase.steps is None else phase.steps * per_step)
-        for phase in phases
+        Phase(steps and steps * (replicas // workers), context.get_per_replica_batch_size(size))
+        for steps, size in sampler.phases(index, start)
     ]
     position = sampler.records(index, before=start) // workers
     return (

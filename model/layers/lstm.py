@@ -26,11 +26,7 @@ class RecurrentEncoder(SentenceEncoder):
     """
 
     def __init__(
-        self,
-        *,
-        table_sizes: dict[str, int],
-        name: str = "recurrent_encoder",
-        **config: Any,
+        self, *, table_sizes: dict[str, int], name: str = "recurrent_encoder", **config: Any
     ):
         super().__init__(name=name)
         self._config = given = schema.Recurrent(**config)

@@ -26,11 +26,7 @@ class TransformerEncoder(SentenceEncoder):
     """
 
     def __init__(
-        self,
-        *,
-        table_sizes: dict[str, int],
-        name: str = "transformer_encoder",
-        **config: Any,
+        self, *, table_sizes: dict[str, int], name: str = "transformer_encoder", **config: Any
     ):
         super().__init__(name=name)
         given = schema.Transformer(**config)

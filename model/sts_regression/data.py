@@ -54,13 +54,6 @@ class Prepared(NamedTuple):
     about: dict[str, Any]
     """Files and hashes of corpus, test and vectors, as a result has them."""
 
-    def summary(self) -> str:
-        """What was read, for the console."""
-        return (
-            f"{len(self.corpus.scores):,} pairs; {self.about['word_dim']}-d word vectors; "
-            f"{self.counts['words_without_vector']:,} of {self.counts['words']:,} words without one"
-        )
-
     def identity(self) -> dict[str, Any]:
         """The settings, and hashes of pairs and vectors."""
         table = hashlib.sha256(self.vectors.table.tobytes()).hexdigest()
@@ -70,11 +63,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    folder: Path,
-    settings: Settings,
-    *,
-    vectors_path: Path,
-    folds_by: Sequence[str] = (RANDOM,),
+    folder: Path, settings: Settings, *, vectors_path: Path, folds_by: Sequence[str] = (RANDOM,)
 ) -> Prepared:
     """Reads pairs and word vectors, and makes folds.
 

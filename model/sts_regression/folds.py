@@ -21,12 +21,6 @@ class Split(NamedTuple):
     shared: int
     """How many pairs held out have a sentence that also trains."""
 
-    @classmethod
-    def of(cls, pairs: np.ndarray, is_held_out: np.ndarray) -> "Split":
-        """The split of pairs, int [n, 2], by a mask, bool [n]."""
-        both = pairs[~is_held_out], pairs[is_held_out]
-        return cls(np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out), shared(*both))
-
 
 def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Split]:
     """Cross-validation: each pair is held out once.
@@ -48,7 +42,13 @@ def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Spl
     for group in order:
         fold_of[group] = filled.argmin()
         filled[fold_of[group]] += sizes[group]
-    return [Split.of(pairs, fold_of[groups] == fold) for fold in range(folds)]
+    splits = []
+    for fold in range(folds):
+        training, held_out = (
+            np.flatnonzero((fold_of[groups] == fold) == is_in) for is_in in (0, 1)
+        )
+        splits.append(Split(training, held_out, shared(pairs[training], pairs[held_out])))
+    return splits
 
 
 def group_of(pairs: np.ndarray) -> np.ndarray:

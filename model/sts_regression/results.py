@@ -86,13 +86,7 @@ def way_of(folds_by: str, weights: str) -> str:
 
 
 def result(
-    row: str,
-    folds: list[dict],
-    prepared: Prepared,
-    *,
-    folds_by: str,
-    weights: str,
-    command: str,
+    row: str, folds: list[dict], prepared: Prepared, *, folds_by: str, weights: str, command: str
 ) -> dict:
     """The result of a row, for JSON.
 

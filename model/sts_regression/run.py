@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tf_keras
@@ -29,18 +29,6 @@ from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.folds import Split
 from model.sts_regression.options import CARRIED, RunOptions
 from model.sts_regression.results import DIVERGED
-
-
-class Fold(NamedTuple):
-    """One fold of a row."""
-
-    row: str
-    number: int
-    split: Split
-    start: Path | None = None
-    """File of the weights that it starts with; by default initial ones."""
-    last: Path | None = None
-    """File to write its last weights to."""
 
 
 def run(options: RunOptions) -> None:
@@ -59,7 +47,11 @@ def run(options: RunOptions) -> None:
             vectors_path=options.vectors,
             folds_by=options.folds_by,
         )
-        print(prepared.summary())
+        counts, dim = prepared.counts, prepared.about["word_dim"]
+        print(
+            f"{len(prepared.corpus.scores):,} pairs; {dim}-d word vectors; "
+            f"{counts['words_without_vector']:,} of {counts['words']:,} words without one"
+        )
         _require_same(output / "settings.json", prepared.identity())
         for weights, folds_by, row in product(options.weights_between_folds, prepared.splits, rows):
             ways = {"folds_by": folds_by, "weights": weights}
@@ -100,26 +92,36 @@ def cross_validate(
         if not path.exists():
             last = path.with_suffix(".npz") if weights == CARRIED else None
             start = folder / f"{number - 1:02d}.npz" if last and number else None
-            write_json(path, compute(Fold(row, number, split, start, last), prepared))
+            write_json(path, compute(row, number, split, prepared, start=start, last=last))
             if start:
                 start.unlink()
         folds.append(json.loads(path.read_text(encoding="utf-8")))
     return folds
 
 
-def compute(fold: Fold, prepared: Prepared) -> dict:
-    """Losses and scores of a fold, for JSON; `diverged_in_epoch` instead if it diverged."""
-    began = time.perf_counter()
-    split, settings = fold.split, prepared.settings
-    experiment, seed = TABLE_2[fold.row], 1000 * settings.seed + fold.number
+def compute(
+    row: str,
+    number: int,
+    split: Split,
+    prepared: Prepared,
+    *,
+    start: Path | None = None,
+    last: Path | None = None,
+) -> dict:
+    """Losses and scores of a fold, for JSON; `diverged_in_epoch` instead if it diverged.
+
+    `start` and `last` are files: of weights that it starts with, and that get its last ones.
+    """
+    began, settings = time.perf_counter(), prepared.settings
+    experiment, seed = TABLE_2[row], 1000 * settings.seed + number
     pairs, table = prepared.corpus.take(split.training), prepared.vectors.table
     regressor = regressors.build(
         experiment, settings, table=table, training=pairs.sentences(), seed=seed
     )
     variables = regressor.trainable_variables
-    if fold.start:
+    if start:
         # SIF keeps the component of its own fold, which is not trained.
-        with np.load(fold.start) as weights:
+        with np.load(start) as weights:
             for variable, value in zip(variables, weights.values(), strict=True):
                 variable.assign(value)
     scorer, epochs = regressors.scorer(regressor), settings.epochs(experiment.epochs)
@@ -142,8 +144,8 @@ def compute(fold: Fold, prepared: Prepared) -> dict:
     except regressors.DivergedError as error:
         found[DIVERGED] = error.epoch
     finally:
-        if fold.last:
-            with aside(fold.last) as new, new.open("wb") as file:
+        if last:
+            with aside(last) as new, new.open("wb") as file:
                 np.savez(file, *(variable.numpy() for variable in variables))
     # Keras and TensorFlow keep the graphs of each model: 70 MB a fold for one LSTM.
     tf_keras.backend.clear_session()
@@ -156,14 +158,12 @@ def _scores(score: Callable[[Pairs], np.ndarray], split: Split, prepared: Prepar
     training, held_out = map(prepared.corpus.take, (split.training, split.held_out))
     found = {"in_sample": results.scores(score(training), training.scores)}
     predicted, of_test = score(held_out), score(prepared.test)
-    test = results.scores(of_test, prepared.test.scores) | {"predicted": _rounded(of_test)}
+    test = results.scores(of_test, prepared.test.scores) | {
+        "predicted": np.round(of_test.astype(float), 4).tolist()
+    }
     return found | {
         "out_of_sample": results.scores(predicted, held_out.scores),
         "held_out": split.held_out.tolist(),
-        "predicted": _rounded(predicted),
+        "predicted": np.round(predicted.astype(float), 4).tolist(),
         "tests": {TEST: test},
     }
-
-
-def _rounded(predicted: np.ndarray) -> list[float]:
-    return [round(float(value), 4) for value in predicted]

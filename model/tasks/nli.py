@@ -27,6 +27,7 @@ class NliTask(PairTask):
     name = schema.NLI
     metrics = ("nli_loss", "nli_accuracy")
     """The loss once more, so that a multitask run reports it by a name of its own."""
+    main = "nli_accuracy"
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """NLI pairs, string [batch] -> a batch."""

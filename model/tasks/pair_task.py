@@ -25,7 +25,9 @@ class PairTask(abc.ABC):
     loss = "loss"
     """Its name in a step's logs."""
     metrics: tuple[str, ...]
-    """Names of the metrics in a step's logs."""
+    """Names of the metrics in a step's logs; a loss ends in `loss` and is better when lower."""
+    main: str
+    """The metric that is shown, tells of overfitting and by default chooses the best checkpoint."""
 
     def __init__(
         self, params: schema.Training, *, section: str = "task", text: TextToIds | None = None

@@ -36,6 +36,7 @@ class ResponseSelectionTask(PairTask):
     name = schema.RESPONSE_SELECTION
     metrics = ("p_at_1", "p_at_3", "p_at_10")
     """Precision at N: how often the true response is among the N with the highest scores."""
+    main = "p_at_1"
 
     def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
         super().__init__(params, *args, **kwargs)

@@ -26,6 +26,7 @@ class TeacherTask(PairTask):
     metrics = ("teacher_loss", "teacher_cosine")
     """The loss once more, so that a multitask run reports it by a name of its own, and the mean
     cosine of the student's and the teacher's embedding of a text."""
+    main = "teacher_cosine"
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Texts with their targets, string [batch] -> a batch."""

@@ -12,13 +12,6 @@ from tqdm import tqdm
 
 from model.losses import LOSS
 
-_SHOWN = {
-    LOSS: "loss",
-    "p_at_1": "p_at_1",
-    "nli_accuracy": "nli_accuracy",
-    "teacher_cosine": "teacher_cosine",
-    "pairs_per_second": "pairs/s",
-}
 _GAP = 0.3
 """Between a metric in training and in validation; larger is overfitting."""
 _ONE_POINT = 1e-6
@@ -27,8 +20,11 @@ is 0.14 to 0.78 with the encoders of the laptop presets."""
 
 
 @contextmanager
-def progress(steps: int, global_step: tf.Variable) -> Iterator[Callable[[dict[str, float]], None]]:
+def progress(
+    steps: int, global_step: tf.Variable, metrics: Sequence[str]
+) -> Iterator[Callable[[dict[str, float]], None]]:
     """A bar over the steps of a run; yields what Orbit calls after every loop with its logs."""
+    names = {LOSS: "loss"} | {name: name for name in metrics} | {"pairs_per_second": "pairs/s"}
     bar = tqdm(
         desc="training",
         unit=" steps",
@@ -38,7 +34,7 @@ def progress(steps: int, global_step: tf.Variable) -> Iterator[Callable[[dict[st
     )
 
     def advance(logs: dict[str, float]) -> None:
-        shown = {said: f"{logs[name]:,.4g}" for name, said in _SHOWN.items() if name in logs}
+        shown = {said: f"{logs[name]:,.4g}" for name, said in names.items() if name in logs}
         bar.set_postfix(shown, refresh=False)
         bar.update(int(global_step.numpy()) - bar.n)
 
@@ -90,19 +86,25 @@ def collapse(samples: Sequence[Sample]) -> str:
 
 
 def overfitting(
-    trained: dict[str, float], validated: dict[str, float], *, candidates: tuple[int, int]
+    trained: dict[str, float],
+    validated: dict[str, float],
+    metrics: Sequence[str],
+    *,
+    candidates: tuple[int, int],
 ) -> str:
     """Which metric is far higher in training than in validation; empty if none is.
 
     Args:
       trained: metrics of the last loop.
       validated: metrics of the validation after it.
+      metrics: those that are compared, the main ones of the tasks.
       candidates: responses that an input is ranked among, in training and in validation. Among
         more, P@1 is lower: at least the power of it that independent candidates would give.
     """
     here, there = candidates
     harder = max(1.0, (there - 1) / (here - 1)) if here > 1 else 1.0
-    for name, power in (("p_at_1", harder), ("nli_accuracy", 1.0), ("teacher_cosine", 1.0)):
+    for name in metrics:
+        power = harder if name == "p_at_1" else 1.0
         if name in trained and trained[name] ** power - validated[name] > _GAP:
             return (
                 f"{name} is {trained[name]:.4f} in training and {validated[name]:.4f} in "

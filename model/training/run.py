@@ -115,7 +115,8 @@ def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
             validated = _evaluate(run, controller)
         except tf.errors.OpError as error:
             raise TrainingError(f"while validating {cluster.reason(error)}") from error
-    _require_no_failure(controller)
+    if failure := _failure(controller):
+        raise TrainingError(failure)
     return validated
 
 
@@ -129,7 +130,7 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
             print(notice)
     with (
         run.signals,
-        progress(config.train_steps, run.state.global_step) as advance,
+        progress(config.train_steps, run.state.global_step, run.main_metrics) as advance,
         _last_checkpoint_told(run),
     ):
         controller.train_actions = (advance,)
@@ -152,7 +153,8 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
         if run.mode == TRAIN_AND_EVAL:
             run.record.validated = run.step
         record.write(run.folder, run.record)
-    _require_no_failure(controller)
+    if failure := _failure(controller):
+        raise TrainingError(failure)
     return validated
 
 
@@ -160,12 +162,6 @@ def _failure(controller: orbit.Controller) -> str:
     """Why the model is of no use, by the last validation or the last loops; empty if it is."""
     parts = (controller.evaluator, controller.trainer)
     return next((part.failure for part in parts if part and part.failure), "")
-
-
-def _require_no_failure(controller: orbit.Controller) -> None:
-    """Raises TrainingError if the model is of no use."""
-    if failure := _failure(controller):
-        raise TrainingError(failure)
 
 
 @contextlib.contextmanager
@@ -179,7 +175,8 @@ def _last_checkpoint_told(run: Run) -> Iterator[None]:
         raise StoppedError(stopped.number, where) from stopped
     except (TrainingError, tf.errors.OpError) as error:
         why = cluster.reason(error) if isinstance(error, tf.errors.OpError) else str(error)
-        last = run.last_checkpoint or "none yet"
+        # Workers other than the chief keep none of their own.
+        last = files.last(run.folder) or "none yet"
         raise TrainingError(f"{why}. The last checkpoint is {last}") from error
 
 
@@ -212,7 +209,8 @@ def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
             run.sampler.batch_size(0, run.step - 1) // run.strategy.num_replicas_in_sync,
             run.tasks[0].task_config.validation_data.global_batch_size,
         )
-        if found := overfitting(controller.trainer.logs, validated, candidates=candidates):
+        logs = controller.trainer.logs
+        if found := overfitting(logs, validated, run.main_metrics, candidates=candidates):
             print(f"warning: {found}")
     return validated
 

@@ -9,7 +9,7 @@ import tf_keras
 from official.core import config_definitions
 
 from model import dual_encoder, optimizer
-from model.checkpoints import files, trained
+from model.checkpoints import trained
 from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.checkpoints.record import Record
 from model.data.task_sampler import TaskSampler
@@ -51,9 +51,9 @@ class Run(NamedTuple):
         return int(self.state.global_step.numpy())
 
     @property
-    def last_checkpoint(self) -> str | None:
-        """The one to resume from; workers other than the chief keep none of their own."""
-        return files.last(self.folder)
+    def main_metrics(self) -> list[str]:
+        """The main metric of each task."""
+        return [task.main for task in self.tasks]
 
 
 def make_state(

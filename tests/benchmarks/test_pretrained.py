@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.quality import pretrained
 from common.errors import InputError
-from export.card import identity, scores
+from common.files import write_json
+from export.card import identity
 
 
 @pytest.fixture
@@ -21,9 +22,12 @@ def publish(tmp_path, monkeypatch):
             (module / identity.FOLDER).mkdir(parents=True)
             teacher = {"task": "teacher", "encoder": {"name": "a teacher"}}
             data = [{"task": "response_selection"}, teacher]
-            identity.write(module, {"project": identity.PROJECT, "training_data": data})
+            write_json(
+                module / identity.FOLDER / identity.IDENTITY,
+                {"project": identity.PROJECT, "training_data": data},
+            )
             (module / "saved_model.pb").write_bytes(b"graph" + bytes(more_bytes))
-            scores.write(module / identity.FOLDER / identity.SCORES, list(results(pearson)))
+            write_json(module / identity.FOLDER / identity.SCORES, list(results(pearson)))
         output = tmp_path / "pretrained"
         pretrained.publish(tmp_path / "runs", output)
         results_of = tmp_path / "runs" / "results" / "pretrained"

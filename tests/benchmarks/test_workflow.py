@@ -17,15 +17,10 @@ import pytest
 import yaml
 
 from benchmarks.quality import rows
+from tests.benchmarks.test_rows import FILES
 
 REPOSITORY = Path(__file__).parents[2]
 SNAKEMAKE = REPOSITORY / ".venv-workflow" / "bin" / "snakemake"
-FILES = (
-    *("reddit/RC_2015-02.zst", "reddit/RC_2015-03.zst"),
-    *(f"stsb/sts-{split}.csv" for split in ("train", "dev", "test")),
-    *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
-    "semeval_cqa/dev.xml",
-)
 NLI_RUNS = {"reddit_nli-0", "nli_0-0"}
 LEFT_OUT = ("growth_10", "growth_30", "nli_10", "nli_30")
 """Rows that the tests do without."""

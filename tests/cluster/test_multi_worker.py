@@ -21,10 +21,7 @@ def last_validation(said):
 
 def test_two_workers_train_one_model(launch, run_folder, saved, logged):
     cluster = launch(
-        MULTI_WORKER,
-        experiment="reddit_teacher",
-        mode="train_and_eval",
-        trainer__average_decay=0.5,
+        MULTI_WORKER, experiment="reddit_teacher", mode="train_and_eval", trainer__average_decay=0.5
     )
     assert cluster.wait() == 0, cluster.log()
     assert cluster.wait("worker", 1) == 0

@@ -9,6 +9,7 @@ from export.__main__ import main
 from export.card import identity
 from export.module import components
 from export.module.hub_module import HubModule
+from export.saved_model import write
 from model.checkpoints import trained
 
 VECTORS = {
@@ -40,6 +41,8 @@ def test_the_first_components_are_those_of_the_second_moment(tmp_path):
 def test_too_few_texts_that_differ_are_named(tmp_path, lines, count):
     with pytest.raises(InputError, match=r"--remove_components|--component_texts"):
         learn(tmp_path / "texts.txt", lines, count)
+    with pytest.raises(InputError, match="accepted together"):  # one without the other
+        write.export(tmp_path, tmp_path / "module", remove_components=count)
 
 
 @pytest.mark.slow
@@ -93,10 +96,3 @@ def test_the_command_applies_both_and_the_card_says_so(shared, tmp_path, capsys)
     module = tf.saved_model.load(str(tmp_path / "module"))
     plain = module.signatures["encode_input"](tf.constant(["some words"]))["outputs"].numpy()
     assert np.abs(module(tf.constant(["some words"])).numpy() - plain).max() > 1e-3
-
-
-@pytest.mark.parametrize("options", [["--remove_components", "1"], ["--component_texts", "t.txt"]])
-def test_one_option_without_the_other_is_refused(shared, tmp_path, options):
-    with pytest.raises(SystemExit, match="accepted together"):
-        main(["--model_dir", str(shared / "run"), "--output", str(tmp_path / "module"), *options])
-    assert not (tmp_path / "module").exists()

@@ -171,8 +171,7 @@ def test_a_module_has_signatures_for_what_it_was_trained_for(
 @pytest.mark.slow
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
-    ("variant", "near"),
-    [("float32", 1e-6), ("bfloat16", 0.03), ("int8", 0.03)],
+    ("variant", "near"), [("float32", 1e-6), ("bfloat16", 0.03), ("int8", 0.03)]
 )
 def test_a_classifier_that_looks_at_words_stays_what_it_is(
     write_model_dir, tmp_path, variant, near

@@ -108,17 +108,7 @@ def test_hashed_words_are_refused(write_model_dir, tmp_path):
     )
     main(["--model_dir", str(folder), "--output", str(tmp_path / "module")])
     with pytest.raises(SystemExit, match="vocabulary"):
-        main(
-            [
-                "formats",
-                "--module",
-                f"{tmp_path}/module",
-                "--to",
-                "onnx",
-                "--output",
-                f"{tmp_path}/o",
-            ]
-        )
+        main(f"formats --module {tmp_path}/module --to onnx --output {tmp_path}/o".split())
     assert not (tmp_path / "o").exists()
 
 

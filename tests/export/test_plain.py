@@ -7,7 +7,6 @@ import shutil
 import string
 import subprocess
 import sys
-import time
 import unicodedata
 from pathlib import Path
 
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from conversational_embeddings import _module
-from conversational_embeddings._farmhash import fingerprint64, fingerprints64
 from conversational_embeddings._tokens import tokens
 
 from export.__main__ import main
@@ -145,20 +143,6 @@ def test_a_batch_gives_the_vectors_of_its_texts(cores, monkeypatch):
         pretrained.encode([*texts, None, *texts])
 
 
-def test_an_error_in_one_thread_ends_both():
-    begun = []
-
-    def work(number):
-        begun.append(number)
-        if number == 3:
-            raise KeyboardInterrupt
-        time.sleep(0.001)
-
-    with pytest.raises(KeyboardInterrupt):
-        _module._in_two_threads(work, ((number,) for number in range(5000)))
-    assert len(begun) < 2500
-
-
 def test_tokens_are_those_of_the_text_handling():
     known = [
         chr(code)
@@ -172,18 +156,6 @@ def test_tokens_are_those_of_the_text_handling():
     found = preprocessing.tokenize(preprocessing._cut(tf.constant(texts), 128 * 64))
     expected = [[token.decode() for token in row] for row in found.to_list()]
     assert [tokens(text, 128) for text in texts] == [row[:128] for row in expected]
-
-
-def test_hashes_are_tensorflows():
-    rng = random.Random(0)
-    texts = [rng.randbytes(length) for length in range(300)]
-    expected = tf.strings.to_hash_bucket_fast(texts, 2**31 - 1).numpy().tolist()
-    assert [fingerprint64(text) % (2**31 - 1) for text in texts] == expected
-    joined = b"".join(texts[1:17])
-    eight = [int.from_bytes(joined[at : at + 8], "little") for at in range(len(joined))]
-    lengths = np.arange(1, 17)
-    found = fingerprints64(np.array(eight, np.uint64), np.cumsum(lengths) - lengths, lengths)
-    assert (found % np.uint64(2**31 - 1)).tolist() == expected[1:17]
 
 
 def test_wrong_use_is_named(tmp_path):

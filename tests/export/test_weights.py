@@ -11,7 +11,7 @@ from common.errors import InputError
 from export.__main__ import main
 from export.card.model_card import size
 from export.module.hub_module import HubModule
-from export.module.weights import Half, Int8, Narrowed
+from export.module.weights import Kept, Narrow
 from export.saved_model.variants import table
 from model.checkpoints.trained import load
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
@@ -22,14 +22,14 @@ ENCODERS = [None, *(pytest.param(one, marks=pytest.mark.slow) for one in (TRANSF
 
 def test_eight_bits_are_integers_times_a_scale_a_row():
     table = tf.Variable([[0.0, 0.0], [1.27, -0.5], [254.0, 3.0]])
-    kept = Int8(table)
+    kept = Narrow(table, tf.int8)
     assert [variable.dtype for variable in kept.variables] == [tf.int8, tf.float32]
     np.testing.assert_array_equal(kept.variables[0], [[0, 0], [127, -50], [127, 2]])
     np.testing.assert_allclose(kept.rows(tf.constant([2, 0, 1])), [[254, 4], [0, 0], [1.27, -0.5]])
 
 
 def test_sixteen_bits_are_widened_to_be_used():
-    kept = Half(tf.Variable([1.0, 1 + 2.0**-9]), tf.bfloat16)
+    kept = Narrow(tf.Variable([1.0, 1 + 2.0**-9]), tf.bfloat16)
     np.testing.assert_array_equal(kept.whole(), [1.0, 1.0])
     assert kept.whole().dtype == tf.float32
 
@@ -80,12 +80,7 @@ def bytes_of_tables(module):
 @pytest.mark.slow
 @pytest.mark.usefixtures("verified_here")
 def test_a_variant_is_saved_as_it_is(shared, tmp_path):
-    main(
-        [
-            *("--model_dir", str(shared / "run"), "--variant", "int8"),
-            *("--output", str(tmp_path / "int8")),
-        ]
-    )
+    main(f"--model_dir {shared}/run --variant int8 --output {tmp_path}/int8".split())
     module = tf.saved_model.load(str(tmp_path / "int8"))
     whole = tf.saved_model.load(str(shared / "module"))
     sentences = tf.constant(SENTENCES)
@@ -112,12 +107,7 @@ def test_all_variants_are_written_and_scored(shared, tmp_path, capsys):
     sts.write_text(
         "".join(f"main\tfile\t2012\t{row}\t{g}\t{a}\t{b}\n" for row, (a, b, g) in enumerate(rows))
     )
-    main(
-        [
-            *("variants", "--model_dir", str(shared / "run"), "--sts", str(sts)),
-            *("--output", str(tmp_path / "modules")),
-        ]
-    )
+    main(f"variants --model_dir {shared}/run --sts {sts} --output {tmp_path}/modules".split())
     lines = capsys.readouterr().out.splitlines()[-4:]
     assert [line.split()[0] for line in lines] == ["float32", "bfloat16", "float16", "int8"]
     sizes = [size(tmp_path / "modules" / line.split()[0]) for line in lines]
@@ -138,4 +128,4 @@ def test_a_weight_that_is_no_attribute_is_named():
     layer = Listed(name="mine")
     layer(tf.ones([1, 2]))
     with pytest.raises(InputError, match="the weights mine/listed:0 are in no attribute of"):
-        Narrowed(layer, "float16")(tf.ones([1, 2]))
+        Kept(layer, "float16")(tf.ones([1, 2]))

@@ -61,3 +61,14 @@ def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path, events):
     assert events(folder / "train")["learning_rate"] == pytest.approx(
         {10: 0.05, 20: 0.0, 30: 0.025, 40: 0.0}
     )
+
+
+def test_gradients_are_clipped_together(parse):
+    sgd = "trainer__optimizer_config__optimizer"
+    params = parse(**{f"{sgd}__type": "sgd", f"{sgd}__sgd__global_clipnorm": 1.3})
+    weights = [tf.Variable([0.0, 0.0]), tf.Variable([0.0])]
+    gradients = [tf.constant([3.0, 4.0]), tf.constant([12.0])]  # of length 13
+    optimizer.build(params).apply_gradients(zip(gradients, weights, strict=True))
+    # The rate is 0.05.
+    changes = [value for weight in weights for value in weight.numpy()]
+    assert changes == pytest.approx([-0.015, -0.02, -0.06])

@@ -45,17 +45,6 @@ def test_what_the_file_names_is_the_last_though_a_newer_one_was_begun(tmp_path):
     assert files.last(tmp_path / "nowhere") is None
 
 
-def test_what_a_killed_run_has_begun_to_write_is_removed(tmp_path):
-    write(tmp_path, 20)
-    (tmp_path / "ckpt-40_temp").mkdir()
-    (tmp_path / "ckpt-40_temp" / "part").write_text("")
-    (tmp_path / ".run.json.abc").mkdir()
-    (tmp_path / "checkpoint.tmp1").write_text("")
-    files.tidy(tmp_path)
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"checkpoint", "ckpt-20.index", "ckpt-20.data-00000-of-00001"}
-
-
 def flip(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

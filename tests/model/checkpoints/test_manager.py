@@ -118,9 +118,12 @@ def test_the_best_so_far_is_kept(offers, tmp_path, capsys, metric, values, steps
     assert (found.step, found.metric, found.value) == (steps[-1], metric, values[steps[-1] - 1])
     assert kept(best) == [f"ckpt-{steps[-1]}.index"]
     assert (best / "params.yaml").read_text() == (tmp_path / "params.yaml").read_text()
-    # After a resume, too.
+    # After a resume, too; values of another metric are not compared.
     assert offers({metric: found.value}, **overrides) == [steps[-1]]
     assert capsys.readouterr().out == ""
+    other = {} if overrides else LOWEST
+    assert offers({"p_at_1": -9.0, "validation_loss": 9.0}, **other) == [1]
+    assert "is replaced" in capsys.readouterr().out
 
 
 def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse):
@@ -131,13 +134,6 @@ def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse):
     assert chosen("nli") == "nli_accuracy"
     assert chosen("reddit_nli") == "p_at_1"
     assert chosen("reddit_nli", task__sts_dev="sts.csv") == "sts_dev_pearson"
-
-
-def test_values_of_another_metric_are_not_compared(offers, capsys):
-    logs = {"p_at_1": 0.9, "validation_loss": 1.0}
-    assert offers(logs) == [1]
-    assert offers(logs, {"p_at_1": 0.1, "validation_loss": 2.0}, **LOWEST) == [1, 1]
-    assert "is replaced" in capsys.readouterr().out
 
 
 def test_another_worker_decides_alike_and_writes_nothing(offers, tmp_path):

@@ -42,20 +42,14 @@ def test_what_decides_the_weights_may_not_change(begun, parse, changes):
         model_dir.prepare(parse(**changes), mode="train", folder=begun)
 
 
-def test_how_long_and_on_what_machine_it_trains_may_change(begun, parse):
+def test_its_length_and_machine_may_change_and_to_evaluate_all_but_the_model(begun, parse):
     changes = {
         "trainer__train_steps": 500,
         "trainer__checkpoint_interval": 7,
-        "trainer__validation_interval": 9,
-        "trainer__steps_per_loop": 5,
         "trainer__max_to_keep": 1,
-        "trainer__validation_steps": 3,
         "runtime__distribution_strategy": "mirrored",
     }
     model_dir.prepare(parse(**changes), mode="train_and_eval", folder=begun, data=DATA)
-
-
-def test_to_evaluate_only_the_model_must_be_the_same(begun, parse):
     model_dir.prepare(parse(task__seed=5), mode="eval", folder=begun)
     for changes in ({"task__model__score_scale": 5.0}, {"trainer__average_decay": 0.5}):
         with pytest.raises(InputError, match=next(iter(changes)).replace("__", ".")):

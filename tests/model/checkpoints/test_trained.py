@@ -92,7 +92,7 @@ def test_weights_that_do_not_fit_are_refused(reddit_run, blank, changes, part):
         trained.initialize(blank(**changes), str(reddit_run))
 
 
-def test_what_is_no_model_folder_is_named(blank, parse, tmp_path):
+def test_what_is_no_model_folder_and_a_failed_run_are_named(blank, parse, tmp_path, capsys):
     model = blank()
     for path in (tmp_path / "nowhere", tmp_path / "ckpt-7"):
         with pytest.raises(InputError, match=str(path)):
@@ -100,18 +100,12 @@ def test_what_is_no_model_folder_is_named(blank, parse, tmp_path):
         with pytest.raises(InputError, match=str(path)):
             trained.load(path)
     checkpoint = save(model, parse(), tmp_path)
+    record.write(tmp_path, record.Record(failure="the embeddings are one point"))
+    trained.find_checkpoint(tmp_path)
+    assert "the embeddings are one point" in capsys.readouterr().out
     (tmp_path / "params.yaml").unlink()
     with pytest.raises(InputError, match=r"params\.yaml"):
         trained.initialize(model, checkpoint)
     model_dir.write(parse(task__model__text__word_buckets=50), tmp_path, record.Record())
     with pytest.raises(InputError, match=checkpoint):
         trained.load(tmp_path)
-
-
-def test_who_loads_a_failed_run_is_told(blank, parse, tmp_path, capsys):
-    save(blank(), parse(), tmp_path)
-    trained.find_checkpoint(tmp_path)
-    assert "failed" not in capsys.readouterr().out
-    record.write(tmp_path, record.Record(failure="the embeddings are one point"))
-    trained.find_checkpoint(tmp_path)
-    assert "the embeddings are one point" in capsys.readouterr().out

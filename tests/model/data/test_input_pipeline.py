@@ -116,28 +116,6 @@ def pairs_task(pairs_folder, **options):
     return task
 
 
-@pytest.mark.slow
-def test_a_workers_batches_go_on_from_a_step(pairs_folder):
-    task = pairs_task(pairs_folder)
-    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
-    sampler = TaskSampler([task.task_config.train_data], [], 0)
-
-    def keys(start, steps, context):
-        dataset = input_pipeline.training_batches(
-            source, task.parse, sampler=sampler, index=0, start=start, context=context
-        )
-        return [batch["input_key"].numpy().tolist() for batch in dataset.take(steps)]
-
-    for worker in range(2):  # of two workers with two replicas each
-        context = tf.distribute.InputContext(2, worker, 4)
-        whole = keys(0, 40, context)
-        assert len(whole[0]) == 8
-        # 15 steps of two batches each, more than the worker's 200 records.
-        assert keys(15, 10, context) == whole[30:]
-    alone = keys(0, 12, tf.distribute.InputContext())
-    assert len({key for batch in alone for key in batch}) == 12 * 32
-
-
 def test_replicas_of_one_process_read_different_records(pairs_folder):
     task = pairs_task(pairs_folder)
     source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)

@@ -111,12 +111,24 @@ def test_composed_words_and_their_sums_by_hand(by_hand, text):
     np.testing.assert_allclose(fishes, [0.6, 0.8], rtol=1e-6)
 
 
-@pytest.mark.parametrize("weights", ["initial", "fixed"])
-def test_an_export_has_ngrams_and_weights_in_the_words_and_says_the_same(vocabulary, weights):
-    model = build(config(vocabulary, word_weights=weights, hidden=[4]), seed=1)
-    if weights == "fixed":
+@pytest.mark.parametrize(
+    ("averaging", "heads"),
+    [
+        ({"word_weights": "initial", "hidden": [4]}, ["response_selection"]),  # not a sum any more
+        ({"embedding_dim": 7}, ["response_selection"]),  # tables would grow
+        ({}, ["response_selection", "nli"]),  # the NLI head reads the words
+    ],
+)
+def test_an_export_has_ngrams_and_weights_in_the_words_and_keeps_a_matrix_that_it_needs(
+    vocabulary, averaging, heads
+):
+    asked = config(vocabulary, **{"word_weights": "fixed"} | averaging)
+    asked.override({"heads": heads, "nli": {"max_units": 3}})
+    model = build(asked, seed=1)
+    if model.encoder.word_weights is not None:
         model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))
     module = HubModule(model, model.text)
+    assert len(module.encoder.trainable_variables) == len(model.encoder.trainable_variables)
     np.testing.assert_allclose(module(tf.constant(SENTENCES)), model.encode(SENTENCES), atol=1e-6)
     shapes = {tuple(variable.shape) for variable in module.encoder.variables}
     assert (53, NGRAMS_A_WORD) not in shapes  # no n-grams of words ...
@@ -144,27 +156,6 @@ def test_an_export_without_hidden_layers_multiplies_no_matrix_and_says_the_same(
     np.testing.assert_allclose(found, model.encode(SENTENCES), atol=1e-6)
     shapes = {tuple(weight.shape) for weight in module.encoder.trainable_variables}
     assert shapes == {(53, 5), (1000, 5), (5,)}
-
-
-@pytest.mark.parametrize(
-    ("averaging", "heads"),
-    [
-        ({"embedding_dim": 7}, ["response_selection"]),  # tables would grow
-        ({"hidden": [4]}, ["response_selection"]),  # not a sum any more
-        ({}, ["response_selection", "nli"]),  # the NLI head reads the words
-    ],
-)
-def test_a_matrix_that_is_needed_stays(vocabulary, averaging, heads):
-    asked = config(vocabulary, word_weights="fixed", **averaging)
-    asked.override({"heads": heads, "nli": {"max_units": 3}})
-    model = build(asked, seed=1)
-    module = HubModule(model, model.text)
-    assert len(module.encoder.trainable_variables) == len(model.encoder.trainable_variables)
-    np.testing.assert_allclose(module(tf.constant(SENTENCES)), model.encode(SENTENCES), atol=1e-6)
-    ids = model.text(tf.constant(["red fish"]))[WORDS]
-    expected = tf.reduce_mean(model.encoder.word_vectors(ids[:, :2]), axis=1)
-    found = module.heads["word_vectors"](tf.constant(["red fish"]))["outputs"]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(parse, vocabulary):

@@ -18,12 +18,6 @@ def network():
     return made
 
 
-def test_it_begins_with_three_tenths_of_the_context(network):
-    # (0.6, 0.8) + 0.3 (1, 0) = (0.9, 0.8), of length sqrt(1.45).
-    expected = np.array([[0.9, 0.8]]) / np.sqrt(1.45)
-    np.testing.assert_allclose(network(U, C, HAS), expected, rtol=1e-6)
-
-
 def test_what_it_has_learned_is_added(network):
     # (0.6, 0.8) + 2 (1, 0) + (1, 0) swapped + (0.4, -0.6) = (3, 1.2).
     network.set_weights([np.array(2.0), np.eye(2)[::-1], np.array([0.4, -0.6])])

@@ -16,77 +16,43 @@ from model.configs import parsing, schema
 from model.layers import encoders
 
 REPOSITORY = Path(__file__).parents[3]
-MODULE = '''\
-import dataclasses
-
-import tensorflow as tf
-import tf_keras
-from official.modeling import hyperparams
-
-import model
+PAGE = (REPOSITORY / "docs" / "training.md").read_text()
 
 
-@dataclasses.dataclass
-class MeanConfig(hyperparams.Config):
-    dim: int = 8
-    activation: str = "tanh"
+@pytest.fixture
+def run(tmp_path):
+    """Runs Python in a folder with the encoder of the documents."""
+    module = PAGE.partition("    # my_encoder.py\n")[2].partition("\nThe YAML")[0]
+    (tmp_path / "my_encoder.py").write_text(textwrap.dedent(module))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(tmp_path)])}
 
+    def call(*command):
+        asked = [sys.executable, *map(str, command)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.run(asked, cwd=tmp_path, env=environment, check=False, **pipes)
 
-@model.register_encoder("mean", MeanConfig)
-class MeanEncoder(model.SentenceEncoder):
-    """The mean of the words' vectors, and a dense layer."""
-
-    def __init__(self, *, table_sizes, dim, activation, name="mean_encoder", **kwargs):
-        super().__init__(name=name, **kwargs)
-        self.embedding_dim = dim
-        self.words = tf_keras.layers.Embedding(table_sizes["words"], dim, mask_zero=True)
-        self.mean = tf_keras.layers.GlobalAveragePooling1D()
-        self.dense = tf_keras.layers.Dense(dim, activation=activation)
-
-    @property
-    def tables(self):
-        return {"words": self.words.embeddings}
-
-    def call(self, ids, training=False):
-        mean = self.mean(self.words(ids["words"]))
-        return {"default": tf.math.l2_normalize(self.dense(mean), axis=-1)}
-'''
-
-
-def run(folder, *command):
-    path = os.pathsep.join([str(REPOSITORY), str(folder)])
-    return subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return call
 
 
 @pytest.mark.slow
-def test_the_command_trains_exports_and_embeds_with_it(arguments, tmp_path):
-    (tmp_path / "my_encoder.py").write_text(MODULE)
-    encoder = {"type": "mean", "mean": {"dim": 6, "activation": "relu"}}
+def test_the_command_trains_exports_and_embeds_with_it(run, arguments, tmp_path):
+    encoder = {"type": "mean", "mean": {"dim": 6}}
     (tmp_path / "mine.yaml").write_text(json.dumps({"task": {"model": {"encoder": encoder}}}))
     flags = arguments(tmp_path / "run", trainer__train_steps=20)
     train = ("-m", "model", "--import_module=my_encoder", *flags)
-    done = run(tmp_path, *train, "--config_file", tmp_path / "mine.yaml")
+    done = run(*train, "--config_file", tmp_path / "mine.yaml")
     assert done.returncode == 0, done.stderr
-    params = (tmp_path / "run" / "params.yaml").read_text()
-    assert "activation: relu" in params
-    assert "dim: 6" in params
+    assert "dim: 6" in (tmp_path / "run" / "params.yaml").read_text()
     export = ("-m", "export", "--model_dir", tmp_path / "run", "--output", tmp_path / "module")
-    refused = run(tmp_path, *export)
+    refused = run(*export)
     assert refused.returncode == 1
     assert "'mean' is not registered" in refused.stderr
     assert refused.stderr.count("\n") == 1
-    done = run(tmp_path, *export, "--import_module=my_encoder")
+    done = run(*export, "--import_module=my_encoder")
     assert done.returncode == 0, done.stderr
     embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
     embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
-    assert "(2, 6)" in run(tmp_path, "-c", embeds, tmp_path / "module").stdout
+    assert "(2, 6)" in run("-c", embeds, tmp_path / "module").stdout
 
 
 LEARNS = """
@@ -102,23 +68,18 @@ sys.exit(f"loss {loss}" if loss > 4.4 else 0)
 
 
 @pytest.mark.slow
-def test_the_encoder_of_the_documents_learns(tmp_path):
-    page = (REPOSITORY / "docs" / "training.md").read_text()
-    module = page.partition("    # my_encoder.py\n")[2].partition("\nThe YAML")[0]
-    (tmp_path / "my_encoder.py").write_text(textwrap.dedent(module))
-    (yaml,) = re.findall(r"^    (task: .*type: mean.*)$", page, re.MULTILINE)
+def test_the_encoder_of_the_documents_learns(run, tmp_path):
+    (yaml,) = re.findall(r"^    (task: .*type: mean.*)$", PAGE, re.MULTILINE)
     (tmp_path / "mean.yaml").write_text(yaml)
-    (compiles,) = re.findall(r"^    (encoder\.compile\(.*)$", page, re.MULTILINE)
-    done = run(tmp_path, "-c", LEARNS.replace("COMPILE", compiles))
+    (compiles,) = re.findall(r"^    (encoder\.compile\(.*)$", PAGE, re.MULTILINE)
+    done = run("-c", LEARNS.replace("COMPILE", compiles))
     assert done.returncode == 0, done.stderr
 
 
-def test_a_module_that_is_not_there_is_named(arguments, tmp_path):
+def test_names_that_are_taken_and_what_is_no_config_are_refused(arguments, tmp_path):
     with pytest.raises(SystemExit, match="--import_module: 'my_encodr'"):
         main([*arguments(tmp_path / "none"), "--import_module=my_encodr"])
 
-
-def test_names_that_are_taken_and_what_is_no_config_are_refused():
     class Mine(encoders.SentenceEncoder):
         tables = {}
 

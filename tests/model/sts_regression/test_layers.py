@@ -177,8 +177,7 @@ def built(row):
 
 
 @pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=[] if row in FEW else [pytest.mark.slow]) for row in TABLE_2],
+    "row", [pytest.param(row, marks=[] if row in FEW else [pytest.mark.slow]) for row in TABLE_2]
 )
 def test_padding_does_not_change_a_score(row):
     made = built(row)

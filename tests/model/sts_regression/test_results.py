@@ -28,10 +28,6 @@ def test_the_interval_over_folds_is_students():
     half = 4.302653 * 0.1 / 3**0.5
     assert found == pytest.approx([0.5 - half, 0.5 + half])
     assert results.interval([0.0, 0.9], bounds=(-1, 1)) == [-1, 1]
-
-
-def test_a_fold_without_a_value_leaves_no_mean():
-    assert results.mean([0.4, None]) is None
     assert results.interval([0.4, None], bounds=(-1, 1)) == []
 
 

@@ -16,10 +16,6 @@ ROOT = np.sqrt(2)  # of how many numbers a vector has
 FEATURES = PLAIN * [*[ROOT] * 6, *[2] * 2]  # those of both vectors times the root
 
 
-def test_the_features_are_both_vectors_their_distance_and_their_product():
-    np.testing.assert_allclose(nli_head.pair_features(U1, U2), PLAIN, rtol=1e-6)
-
-
 def test_without_the_factor_the_classifier_sees_the_plain_features():
     """Section 2.4, figure 5."""
     head = nli_head.NliHead(hidden=[], scale_by_root_of_dim=False)

@@ -18,9 +18,6 @@ def test_every_loop_says_how_training_goes(reddit_run, events):
     np.testing.assert_allclose(list(found["learning_rate"].values()), 0.05, rtol=1e-6)
     assert min(found["pairs_per_second"].values()) > 0
     assert min(found["norm/gradient"].values()) > 0
-
-
-def test_every_validation_says_its_metrics(reddit_run, events):
     found = events(reddit_run / "validation")
     assert found.keys() == {"validation_loss", "p_at_1", "p_at_3", "p_at_10", "sts_dev_pearson"}
     assert all(list(values) == [20, 40, 60] for values in found.values())

@@ -50,10 +50,7 @@ def survived(number):
 
 @pytest.mark.parametrize(
     ("number", "status"),
-    [
-        (signal.SIGTERM, 143),
-        pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
-    ],
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)],
 )
 def test_a_signal_saves_where_the_run_stands_and_the_same_command_goes_on(
     ends, arguments, tmp_path, monkeypatch, capfd, number, status

@@ -132,10 +132,7 @@ def assert_same(folder, other):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("experiment", "changes"),
-    [
-        ("reddit", TRANSFORMER),
-        ("reddit_nli_teacher", AVERAGING | THREE),
-    ],
+    [("reddit", TRANSFORMER), ("reddit_nli_teacher", AVERAGING | THREE)],
     ids=["reddit", "reddit_nli_teacher"],
 )
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(

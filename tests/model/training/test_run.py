@@ -71,15 +71,6 @@ def test_a_run_that_was_stopped_before_its_validation_is_validated(parse, copied
         record.write(copied, of_run)
 
 
-def test_evaluating_writes_nothing_but_events(parse, copied):
-    before = {path for path in copied.rglob("*") if path.is_file()}
-    with claim(copied):
-        metrics = run.run_experiment(parse(), mode="eval", folder=copied)
-    assert metrics["p_at_1"] > 0.8
-    left = {path for path in copied.rglob("*") if path.is_file()} - before
-    assert {path.parent.name for path in left} == {"validation"}
-
-
 def test_another_run_is_refused_before_it_changes_anything(parse, copied):
     with claim(copied):
         before = {path.name: path.read_bytes() for path in copied.iterdir() if path.is_file()}
@@ -89,14 +80,22 @@ def test_another_run_is_refused_before_it_changes_anything(parse, copied):
         with pytest.raises(InputError, match="score_scale was"):
             params = parse(task__model__score_scale=5.0)
             run.run_experiment(params, mode="eval", folder=copied)
+        assert run.run_experiment(parse(), mode="eval", folder=copied)["p_at_1"] > 0.8
         after = {path.name: path.read_bytes() for path in copied.iterdir() if path.is_file()}
         assert after == before
+
+
+SLOT = "model/encoder/_words/table/.OPTIMIZER_SLOT/optimizer/accumulator/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
 def test_a_damaged_checkpoint_ends_every_mode(ends, copied, mode):
     (data,) = copied.glob("ckpt-60.data-*")
-    data.write_bytes(data.read_bytes()[:-1000])
+    content = bytearray(data.read_bytes())
+    if mode == "train":  # a byte of the optimizer, which only training reads
+        value = tf.train.load_checkpoint(str(copied)).get_tensor(SLOT).tobytes()
+        content[content.find(value) + len(value) // 2] ^= 1
+    data.write_bytes(content if mode == "train" else content[:-1000])
     status, output = ends(copied, mode=mode, trainer__train_steps=80)
     assert status == 1
     (line,) = [line for line in output.err.splitlines() if line.startswith("error:")]
@@ -104,19 +103,6 @@ def test_a_damaged_checkpoint_ends_every_mode(ends, copied, mode):
     assert f"{copied}/ckpt-40" in line
     assert "Traceback" not in output.err
     assert steps_of(copied) == [20, 40, 60]
-
-
-SLOT = "model/encoder/_words/table/.OPTIMIZER_SLOT/optimizer/accumulator/.ATTRIBUTES/VARIABLE_VALUE"
-
-
-def test_so_does_one_whose_damage_is_in_the_optimizer(parse, copied):
-    value = tf.train.load_checkpoint(str(copied)).get_tensor(SLOT).tobytes()
-    (data,) = copied.glob("ckpt-60.data-*")
-    content = bytearray(data.read_bytes())
-    content[content.find(value) + len(value) // 2] ^= 1
-    data.write_bytes(content)
-    with pytest.raises(InputError, match=f"{copied}/ckpt-60"):
-        run.run_experiment(parse(trainer__train_steps=80), mode="train", folder=copied)
 
 
 @pytest.mark.parametrize(

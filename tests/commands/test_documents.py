@@ -183,6 +183,8 @@ def workplace(ready, tmp_path_factory):
     write(here / "chat" / "a.jsonl.gz", lines(messages))
     turns = "".join(f"{i // 9},{i},{text}\n" for i, _, text in talk)
     write(here / "dialogues.csv", f"dialogue,turn,text\n{turns}")
+    said = [{"channel": 1, "sent_at": 10**9 + i, "text": t, "user": i % 2} for i, _, t in talk]
+    write(here / "channels" / "a.jsonl", lines(said))
     tickets = "".join(f"{i},what is {i} about,it is {i}\n" for i, *_ in talk)
     write(here / "tickets.csv", f"ticket,question,answer\n{tickets}")
     write(here / "faq.csv", f"id,question,answer\n{tickets}")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 PIECE_BYTES = 16 << 20
 """Texts that one batch of pairs may repeat."""
 _VECTORISED_BYTES = 24
-"""Longer strings are hashed one by one: 0.14 microseconds each, against 0.03 for an id of 8."""
+"""Longer strings are hashed one by one: 0.4 microseconds each, against 0.05 for an id of 8."""
 _ONES = 0xFFFFFFFF
 _CRC_TABLE = np.array([zlib.crc32(bytes([byte]), _ONES) ^ _ONES for byte in range(256)], np.uint32)
 """What a byte adds to the CRC-32 of those before it."""
@@ -70,17 +70,19 @@ def lengths_of(strings: Any) -> np.ndarray:
 def crc32_of(strings: Any) -> np.ndarray:
     """`zlib.crc32` of each string, uint32 [rows]."""
     offsets, data = offsets_of(strings), bytes_of(strings)
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    crc = np.full(len(strings), _ONES, np.uint32)
-    longest = min(int(lengths.max(initial=0)), _VECTORISED_BYTES)
-    for position in range(longest):
+    is_long = np.diff(offsets) > _VECTORISED_BYTES
+    short = ~is_long if is_long.any() else slice(None)
+    starts, lengths = offsets[:-1][short], np.diff(offsets)[short]
+    crc = np.full(len(starts), _ONES, np.uint32)
+    for position in range(int(lengths.max(initial=0))):
         here = data[np.minimum(starts + position, len(data) - 1)]
         following = _CRC_TABLE[(crc ^ here) & 0xFF] ^ (crc >> 8)
         crc = np.where(lengths > position, following, crc)
-    crc = ~crc
-    for row in np.flatnonzero(lengths > _VECTORISED_BYTES).tolist():
-        crc[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]].tobytes())
-    return crc
+    checksums, view = np.empty(len(strings), np.uint32), data.data
+    checksums[short] = ~crc
+    spans = (ends[is_long].tolist() for ends in (offsets[:-1], offsets[1:]))
+    checksums[is_long] = [zlib.crc32(view[start:end]) for start, end in zip(*spans, strict=True)]
+    return checksums
 
 
 def values_of(mask: Any) -> np.ndarray:

@@ -125,12 +125,12 @@ def _parse_one_by_one(
     return comments, malformed
 
 
-def was_deleted_later(comment: Comment) -> bool:
-    """Whether it was gone when the dump's makers asked again, and only the dump has its text.
+def was_deleted_later(meta: Any) -> bool:
+    """Whether a comment was gone when the makers of the dump asked again.
 
-    So its author deleted it, or others removed it. (With `removal_type` alone it is there again.)
+    Its author deleted it, or others removed it. (With `removal_type` alone it is there again.)
     """
-    return isinstance(comment.meta, dict) and comment.meta.get("was_deleted_later") is True
+    return isinstance(meta, dict) and meta.get("was_deleted_later") is True
 
 
 def without_prefix(ids: Any) -> tuple[Any, Any]:

@@ -91,7 +91,9 @@ class Selection(NamedTuple):
           subreddits: Arrow's string [rows].
         """
         yield are_absent(texts)
-        yield np.array([was_deleted_later(comment) for comment in comments], bool)
+        about = [comment.meta for comment in comments]
+        later = map(was_deleted_later, about) if any(about) else [False] * len(about)
+        yield np.array(list(later), bool)
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:

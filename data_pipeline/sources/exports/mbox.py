@@ -41,7 +41,7 @@ _WROTE = (
 # On 2,000 mails of a technical list, most of them with replies between quotes, mail-parser-reply
 # 1.36 leaves quotes in 991 and takes 940 microseconds a mail; email-reply-parser 0.5.12, last
 # released in 2020, loses more than half of what these rules keep in 74, and leaves 203 lines such
-# as "Jane wrote:" (these rules: 13). They take 50 microseconds.
+# as "Jane wrote:" (these rules: 11). They take 50 to 80 microseconds.
 _REST = re.compile(
     r"(?m)^--[ ]?$|^-----BEGIN PGP SIGNATURE|^(?:Sent from my|Get Outlook for) "
     r"|^An? (?:HTML|non-text) attachment was scrubbed"

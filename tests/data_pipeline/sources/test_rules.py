@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.errors import InputError
+from data_pipeline import ConversationOptions
 from data_pipeline.sources.masks import count_letters, dropped_by, masks
 from data_pipeline.sources.rules import NONE, PAPER, PLACEHOLDERS, MessageRules, RuleOptions
 from tests.data_pipeline.sources import one_by_one
@@ -137,3 +138,19 @@ def test_an_option_changes_or_turns_on_one_rule(rules):
 def test_a_value_that_cannot_be_is_refused(given):
     with pytest.raises(InputError, match=f"--{next(iter(given))}"):
         RuleOptions(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_on"),
+    [
+        ({}, False),
+        ({"placeholders": "reddit"}, True),
+        ({"rules": "paper"}, True),
+        ({"rules": "paper", "placeholders": "none"}, False),
+    ],
+)
+def test_placeholders_are_dropped_in_any_conversations_if_asked(given, is_on):
+    fields = {"id_field": "id", "parent_field": "to", "text_field": "text"}
+    options = ConversationOptions(input=("chat.jsonl",), output="out", **fields, **given)
+    assert ("deleted" in options.message_rules().names) == is_on
+    assert ("placeholders" in options.describe()) == is_on

@@ -113,7 +113,8 @@ def json_items(
         reason = str(error).partition("\n")[0]  # the rest shows the place
         raise UnreadableFileError(f"{file.path}: not JSON: {reason}") from error
     if not lists:
-        raise UnreadableFileError(f"{file.path}: has no list {path!r}".removesuffix(" ''"))
+        what = f"no list {path!r}" if path else "no list"
+        raise UnreadableFileError(f"{file.path}: {what} in it; accepted: files as exported")
 
 
 def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:

@@ -118,9 +118,10 @@ class ImportOptions(FlowOptions):
 
         export, flow = self._declared, self.flow
         layout, fields = export.layout, {**export.fields, SKIPPED: SKIPPED}
-        if flow is not None:
-            if not export.channel:
-                raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
+        is_timed = self.gap is None or "time" in fields
+        if flow is not None and not (export.channel or (layout is Layout.TURNS and is_timed)):
+            raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
+        if flow is not None and export.channel:
             layout, flow = Layout.CHANNELS, flow._replace(is_apart=export.replies_are_apart)
             fields |= {"thread": export.channel, "order": export.fields["time"]}
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:

@@ -56,6 +56,8 @@ EXPORT = Export(
         "system": lambda message: message.get("subtype") not in _WRITTEN,
     },
     messages=_messages,
+    channel=FOLDER,
+    replies_are_apart=True,
     layout=Layout.LINKED,
     markup="slack",
     people_files=("users.json", "org_users.json"),

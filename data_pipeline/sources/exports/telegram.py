@@ -49,4 +49,5 @@ EXPORT = Export(
         "by_bot": lambda message: "via_bot" in message,
     },
     messages=_messages,
+    channel="chat_id",
 )

@@ -211,8 +211,8 @@ class TableSource(NamedTuple):
         ]
         if "time" in self.names and _HAS_TIME not in groups:
             found.append(
-                f"--time_field: no message has a time in {self.names['time']!r}; accepted: seconds "
-                "since 1970 (not milliseconds) and ISO 8601"
+                f"{self._flag('time')}: no message has a time in {self.names['time']!r}; accepted: "
+                "seconds since 1970 (not milliseconds) and ISO 8601"
             )
         if {_NUMBERED, _TIMED} <= groups:
             found.append(

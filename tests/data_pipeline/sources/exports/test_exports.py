@@ -74,6 +74,20 @@ def test_a_folder_gives_these_pairs_and_counts_the_rest(make, name):
     assert len({pair["thread_id"] for pair in pairs}) == THREADS[name]
 
 
+@pytest.mark.parametrize("name", ["slack", "discord", "telegram", "zendesk"])
+def test_a_pause_divides_what_names_no_parent(make, name):
+    """What programs say is no part of it, and Slack shows threads apart from their channel."""
+    asked = ("--gap", "100", "--merge_author_runs", "--allow_empty")
+    _, pairs = make("import", name, "--input", HERE / name, *asked)
+    two = f"{TEA}\nNobody answers this"
+    in_channels = [
+        (two, "It does, see the box in #help\nTwo years, even"),
+        (two, "who is that?"),
+        PAIRS["slack"][-1],
+    ]
+    assert texts(pairs) == (in_channels if name == "slack" else PAIRS[name])
+
+
 @pytest.mark.parametrize("name", ["slack", "discord"])
 def test_a_zip_gives_the_pairs_of_its_files(make, tmp_path, name):
     """Those of Slack have a folder at the top if they were packed again."""
@@ -144,7 +158,16 @@ def test_a_folder_and_a_zip_must_have_files_of_the_format(refused, tmp_path, nam
 
 
 @pytest.mark.parametrize(
-    "asked", [("icq",), ("discord", "--pairs_of", "halves"), ("dialogues", "--split_by", "newest")]
+    "asked",
+    [
+        ("icq",),
+        ("discord", "--pairs_of", "halves"),
+        ("dialogues", "--split_by", "newest"),
+        ("dialogues", "--gap", "1"),
+        ("hackernews", "--merge_author_runs"),
+    ],
 )
 def test_what_a_format_does_not_have_is_refused(refused, asked):
-    assert asked[-1] in refused("import", *asked, "--input", HERE / "discord")
+    assert asked[-1 if len(asked) < 3 else 1].strip("-") in refused(
+        "import", *asked, "--input", HERE / "discord"
+    )

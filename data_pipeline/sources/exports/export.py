@@ -1,13 +1,7 @@
 """What a format of exported conversations declares, and how its files become rows of messages.
 
-    EXPORT = Export(
-        files=("*.json",),
-        records=partial(json_items, path="messages"),
-        fields={"id": "id", "parent": "reply_to", "text": "text"},
-        skips={"service": lambda message: message["type"] == "service"},
-    )
-
-A module of this name in this folder is a format; `FORMATS` in `options` lists it.
+A module in this folder with an `EXPORT`, such as `discord`, is a format; `FORMATS` in `options`
+lists it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

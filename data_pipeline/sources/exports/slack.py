@@ -40,7 +40,7 @@ def _people(file: InputFile) -> People:
 
 
 EXPORT = Export(
-    files=("*/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].json",),
+    files=("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].json",),
     records=json_items,
     fields={
         "id": "id",

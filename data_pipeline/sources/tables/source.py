@@ -199,7 +199,7 @@ class TableSource(NamedTuple):
                     f"--strip_repeated: {about.repeated:,} {said} begin or end with lines that "
                     f"many share, such as {shown}"
                 )
-            if about.markup > _MANY * about.texts:
+            if about.markup > _MANY * about.texts and self.markup == "none":
                 found.append(
                     f"--text_markup html: {about.markup:,} {said} have HTML tags or entities"
                 )

@@ -127,6 +127,11 @@ def test_one_chat_of_telegram_is_a_file_too(make, tmp_path):
     assert (pair["input_id"], pair["response_id"], pair["subreddit"]) == ("111:2", "111:3", "Tea")
 
 
+def test_the_folder_of_a_channel_of_slack_is_an_export_too(make):
+    _, pairs = make("import", "slack", "--input", HERE / "slack" / "help", "--allow_empty")
+    assert texts(pairs) == PAIRS["slack"][-1:]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -110,7 +110,8 @@ def check(command):
     if program.startswith(("benchmarks", "tests", "model.configs")):
         text = (REPOSITORY / f"{program.replace('.', '/')}.py").read_text()
         for word in arguments:
-            assert not word.startswith("--") or f'"{word.partition("=")[0]}"' in text, word
+            name = word.partition("=")[0].removeprefix("--")
+            assert not word.startswith("--") or re.search(rf"\b{name}\b", text), word
         return
     parser, arguments = grammar(program, arguments)
     if not command.is_whole:

@@ -173,9 +173,10 @@ class TableSource(NamedTuple):
             except UnreadableFileError as error:
                 raise InputError(f"--input: {error}") from error
         for line in malformed[:1]:
+            is_text = line.line.decode(errors="replace").encode() == line.line
             raise InputError(
                 f"--input: {line.path}: none of its first rows is a message; line {line.number}: "
-                f"{line.reason}"
+                f"{line.reason}{'' if is_text else '; --encoding names another than UTF-8'}"
             )
 
     def measured(self, files: Sequence[InputFile]) -> "TableSource":

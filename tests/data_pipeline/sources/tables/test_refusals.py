@@ -65,6 +65,12 @@ def test_most_rows_without_an_id_or_a_text_are_too_many(refused, write_table):
     assert "--max_malformed" in message
 
 
+def test_a_file_of_another_encoding_needs_the_option(refused, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_bytes("id,to,said\n2,1,café\n".encode("cp1252"))
+    assert "--encoding" in refused("conversations", "--input", path, *LINKED)
+
+
 def test_values_that_python_cannot_hold_are_named(refused, tmp_path):
     texts = pa.array([b"fine", b"caf\xe9"]).cast(pa.string(), safe=False)
     path = tmp_path / "c.parquet"

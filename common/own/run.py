@@ -150,7 +150,7 @@ def _words(words: str, values: dict[str, Any]) -> list[str]:
     """The words of a command, filled in."""
     found: list[str] = []
     for word in words.split():
-        value = values.get(word.strip("{}"))
+        value = values.get(word[1:-1]) if word.startswith("{") else None
         found += map(str, value) if isinstance(value, list) else [word.format(**values)]
     return found
 

@@ -122,7 +122,10 @@ def test_a_folder_of_something_else_is_refused(runs, tmp_path):
 def test_too_few_messages_end_before_training(runs):
     with pytest.raises(InputError, match="--input"):
         runs(pairs=19)
-    assert runs(pairs=30, name="few")["scores"][-3] == "15"  # candidates
+    ran = runs(pairs=30, name="few", labelled=REPOSITORY / "README.md")
+    assert ran["scores"][-3] == "15"  # candidates
+    assert ran["similarity"][:2] == ["evaluation", "sts"]
+    assert "--sts" in ran["baselines"]
 
 
 def test_the_newest_threads_are_held_out_where_there_are_times(runs, monkeypatch, tmp_path):

@@ -15,18 +15,22 @@ def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_
     source = real_data / "conversations" / "ubuntu_irc.jsonl.gz"
     if not source.exists():
         pytest.skip("the real data hold no conversations")
-    data, words, run, module = (tmp_path / name for name in ("pairs", "words", "run", "module"))
+    names = ("pairs", "words", "vectors", "run", "module")
+    data, words, vectors, run, module = (tmp_path / name for name in names)
     command(
         *("data_pipeline", "conversations", "--input", source, "--output", data),
         *("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said"),
         *("--validation_fraction", "0.05"),
     )
     command("data_pipeline", "vocabulary", "--input", f"{data}/train-*", "--output", words)
+    of_words = ("--texts", words / "words.tsv", "--output", vectors)
+    command("model", "teacher", "--encoder", PRETRAINED, *of_words)
     command(
         *("model", "--experiment", "reddit", "--mode", "train_and_eval", "--model_dir", run),
         *("--config_file", "own_conversations", "--params_override"),
         f"task.train_data.input_path={data}/train-*,task.model.text.vocabulary={words},"
-        f"task.validation_data.input_path={data}/validation-*",
+        f"task.validation_data.input_path={data}/validation-*,task.word_vectors={vectors},"
+        "task.word_cooccurrence_records=0",
     )
     command("export", "--model_dir", run, "--output", module)
     results = tmp_path / "results"

@@ -64,7 +64,12 @@ def in_batch_softmax(
       keys: hashes of the same pairs; `mask_duplicates` needs them.
       counted: bool [batch], the pairs whose likelihoods are averaged: 0 if there are none. The
         others are candidates only. None counts all.
+
+    Raises:
+      ValueError: if `mask_duplicates` is set and `keys` is None.
     """
+    if objective.mask_duplicates and keys is None:
+        raise ValueError("mask_duplicates needs the keys of the texts")
     vectors = [tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses)]
     softmax = partial(
         _cross_entropy, scale=encoded.score_scale, objective=objective, counted=counted

@@ -129,7 +129,8 @@ class Table:
         self.runs = self._runs(self.rows)
 
     def _add(self, name: str, given: Fields) -> None:
-        defaults = {field.name: field.default for field in fields(Row)}
+        of_row = {field.name: field.default for field in fields(Row)}
+        defaults = {key: of_row[key] for key in of_row.keys() - {"name", "overrides"}}
         overrides, known = {}, {}
         for key, value in given.items():
             if "." in key:

@@ -24,7 +24,8 @@ SCORES = "scores.json"
 PROJECT = "conversational-embeddings"
 NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setuptools")
 """Packages that loading a module needs."""
-_UNREADABLE = (tf.errors.OpError, ValueError, KeyError, TypeError)  # ValueError: InputError, too
+_UNREADABLE = (tf.errors.OpError, ValueError, KeyError, TypeError, AttributeError)
+"""InputError is a ValueError."""
 FROM_MANIFEST = ("encoder", "synthetic")
 """What the card says of training data besides their files: a teacher, generated or not."""
 
@@ -65,7 +66,10 @@ def read(module: Path) -> dict[str, Any]:
       InputError: if it is not a module of this project.
     """
     with reading(f"--module: {module}: not written by `python -m export`"):
-        return json.loads((module / FOLDER / IDENTITY).read_text())
+        about = json.loads((module / FOLDER / IDENTITY).read_text())
+        if about["project"] != PROJECT:
+            raise ValueError(f"of the project {about['project']!r}")
+    return about
 
 
 def all_training_data(task: dict[str, Any], heads: list[str]) -> list[dict[str, Any]]:

@@ -211,6 +211,7 @@ def test_no_nli_pair_is_read_twice_where_none_is_named(table):
     "values",
     [
         {"stepps": 3},
+        {"overrides": {"task.seed": 1}},
         {"scores": ["glue"]},
         {"pairs": "all"},
         {"variant": "int4"},

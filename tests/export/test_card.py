@@ -186,7 +186,7 @@ def test_the_data_of_the_run_that_it_began_from_count(shared, about, tmp_path):
     assert [data["files"] for data in found["training_data"]] == ["nli/nli-*"]
 
 
-def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
+def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys, monkeypatch):
     module = Path(shutil.copytree(shared / "module", tmp_path / "module"))
     weights = (module / "variables" / "variables.index").stat().st_ino
     put(results, result(about["fingerprint"], notes=["a remark on F1"]))
@@ -202,7 +202,9 @@ def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
     assert (module / "variables" / "variables.index").stat().st_ino == weights
     assert tf.saved_model.load(str(module))(["a"]).shape == (1, 7)
     put(results, result(about["fingerprint"], name="sts-dev"))
+    monkeypatch.setattr(write.os, "link", lambda *_: (tmp_path / "none").stat())  # cannot
     assert write.add_scores(module, results) == 2
+    assert len(scores.load(module / "assets.extra" / "scores.json")) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"module", "results"}
 
 
@@ -232,6 +234,8 @@ def test_wrong_results_and_modules_are_refused(shared, results, tmp_path):
     assert (shared / "module" / "README.md").read_bytes() == before
     with pytest.raises(InputError, match="nowhere"):  # before anything is loaded
         write.export("no model", tmp_path / "module", results=tmp_path / "nowhere")
-    for folder in (tmp_path / "nowhere", results):
+    (tmp_path / "another" / "assets.extra").mkdir(parents=True)
+    (tmp_path / "another" / "assets.extra" / "identity.json").write_text('{"project": "x"}')
+    for folder in (tmp_path / "nowhere", results, tmp_path / "another"):
         with pytest.raises(SystemExit, match="not written by `python -m export`"):
             main(["card", "--module", str(folder), "--results", str(results)])

@@ -271,6 +271,9 @@ def test_http_server_says_where_it_listens_or_why_not(tmp_path):
         (port,) = re.findall(r"http://localhost:(\d+)$", process.stdout.readline())
         with socket.create_connection(("localhost", int(port))):
             pass
+        taken = subprocess.run([*command, port], capture_output=True, env=environment, check=False)
+        assert taken.returncode == 1
+        assert port.encode() in taken.stderr and taken.stderr.count(b"\n") == 1
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
     finally:

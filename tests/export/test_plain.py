@@ -7,6 +7,7 @@ import shutil
 import string
 import subprocess
 import sys
+import time
 import unicodedata
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from conversational_embeddings import _module
+from conversational_embeddings._farmhash import fingerprint64
 from conversational_embeddings._tokens import tokens
 
 from export.__main__ import main
@@ -141,6 +143,26 @@ def test_a_batch_gives_the_vectors_of_its_texts(cores, monkeypatch):
     np.testing.assert_allclose(pretrained.encode(texts), expected, **EXACT)
     with pytest.raises(TypeError, match="None"):
         pretrained.encode([*texts, None, *texts])
+
+
+def test_an_error_in_one_thread_ends_both():
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        _module._in_two_threads(work, ((number,) for number in range(5000)))
+    assert len(begun) < 2500
+
+
+def test_hashes_of_words_of_any_length_are_tensorflows():
+    texts = [random.Random(length).randbytes(length) for length in range(300)]
+    expected = tf.strings.to_hash_bucket_fast(texts, 2**31 - 1).numpy().tolist()
+    assert [fingerprint64(text) % (2**31 - 1) for text in texts] == expected
 
 
 def test_tokens_are_those_of_the_text_handling():

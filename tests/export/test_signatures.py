@@ -1,8 +1,28 @@
-"""The requests that warm the signatures up."""
+"""Dtypes and shapes of the signatures, and the requests that warm them up."""
+
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
+
+from export import SIGNATURES
+
+LINES = (Path(__file__).parents[2] / "docs" / "modules.md").read_text().splitlines()
+
+
+def test_signatures_are_those_of_the_documents(shared):
+    module = tf.saved_model.load(str(shared / "module"))
+    for name, signature in SIGNATURES.items():
+        (row,) = (line for line in LINES if line.startswith("|") and f"`{name}`" in line)
+        cells = row.split("|")[2:]
+        for tensors, cell in zip((signature.inputs, signature.outputs), cells, strict=False):
+            for argument, tensor in tensors.items():
+                assert f"`{argument}`" in cell and str(tensor) in cell
+    for name, traced in module.signatures.items():
+        for output, tensor in SIGNATURES[name].outputs.items():
+            found = traced.structured_outputs[output]
+            assert (found.dtype, found.shape.rank) == (tensor.dtype, len(tensor.shape))
 
 
 def test_warm_up_requests_run_against_the_signatures(shared):

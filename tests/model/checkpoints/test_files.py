@@ -45,6 +45,17 @@ def test_what_the_file_names_is_the_last_though_a_newer_one_was_begun(tmp_path):
     assert files.last(tmp_path / "nowhere") is None
 
 
+def test_what_a_killed_run_has_begun_to_write_is_removed(tmp_path):
+    write(tmp_path, 20)
+    before = {path.name for path in tmp_path.iterdir()} | {"checkpoint"}
+    (tmp_path / "ckpt-40_temp").mkdir()
+    (tmp_path / "ckpt-40_temp" / "part").write_text("")
+    (tmp_path / ".run.json.abc").mkdir()
+    (tmp_path / "checkpoint.tmp1").write_text("")
+    files.tidy(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
 def flip(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

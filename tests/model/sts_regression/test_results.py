@@ -29,6 +29,7 @@ def test_the_interval_over_folds_is_students():
     assert found == pytest.approx([0.5 - half, 0.5 + half])
     assert results.interval([0.0, 0.9], bounds=(-1, 1)) == [-1, 1]
     assert results.interval([0.4, None], bounds=(-1, 1)) == []
+    assert results.mean([0.4, None]) is None
 
 
 def test_pairs_are_resampled_for_all_folds_together():

@@ -161,6 +161,13 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
     assert "not empty" in run(output="other")[0]
 
 
+def test_few_texts_make_few_shards(monkeypatch):
+    assert list(targets.split(["a", "b"], validation_fraction=0.3).values()) == [["a"], ["b"]]
+    monkeypatch.setattr(targets, "SHARDS", 2)
+    shards = targets.split("abcdefg", validation_fraction=0.3)
+    assert list(shards.values()) == ["ab", "cd", "efg"]
+
+
 class Module(tf.Module):
     """Text -> its number of bytes, and 1."""
 

@@ -26,3 +26,8 @@ def test_a_word_ends_at_every_white_space_of_unicode(split):
     assert {*SPACES, "\u200b", "\u2060", "\ufeff"} <= {*UNSEEN}
     found = split(tf.constant([f"{each} {each}" for each in UNSEEN])).to_list()
     assert [each for each, of_each in zip(UNSEEN, found, strict=True) if of_each] == []
+
+
+def test_in_regressors_what_has_no_width_divides_words():
+    found = words.split(tf.constant([f"a dog{each}barks" for each in UNSEEN])).to_list()
+    assert found == [[b"a", b"dog", b"barks"]] * len(UNSEEN)

@@ -14,7 +14,7 @@ from data_pipeline.__main__ import main
 from model.checkpoints import trained
 from model.configs import parsing, schema
 from model.dual_encoder import build
-from model.text import BIGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import TextToIds
 from model.training import run
 
@@ -114,6 +114,13 @@ def test_a_vocabulary_that_does_not_fit_its_checksums_is_refused(tiny_vocabulary
         words.write_bytes(changed)
         with pytest.raises(InputError, match=r"words\.tsv"):
             TextToIds(vocabulary=str(tiny_vocabulary))
+
+
+def test_no_vocabulary_has_no_checksums_in_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "COMPLETED").write_text('{"outputs": {"train-0": {"crc32c": "12345678"}}}')
+    assert vocabulary.checksums(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert vocabulary.checksums("") == {}
 
 
 @pytest.mark.slow

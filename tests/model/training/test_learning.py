@@ -1,8 +1,18 @@
 """A run that learns nothing any more says so and does not end as one that is fine."""
 
+import numpy as np
 import pytest
 
-from model.training.monitoring import overfitting
+from model.training.monitoring import Sample, collapse, overfitting
+
+
+def test_embeddings_that_are_one_point_or_no_numbers():
+    point = np.full([2, 4], 0.5, np.float32)
+    same, ids = {"words": np.array([[1, 2], [1, 2]])}, {"words": np.array([[1, 2], [3, 0]])}
+    good = Sample(ids, np.add(point, [[0], [1e-2]]))
+    assert collapse([Sample(same, point), good]) == ""  # of equal texts
+    for embeddings in (np.add(point, [[0], [1e-6]]), np.array([[0.5, np.nan], [0.5, 0.5]])):
+        assert collapse([good, Sample(ids, embeddings)])
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,15 @@ def search(
     else:
         scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
     return [
-        [
-            Found(score, row["text"], row["id"], orjson.loads(row["fields"]))
-            for score, row in zip(best, index.table.take(places).to_pylist(), strict=True)
-        ]
-        for best, places in zip(scores.tolist(), rows, strict=True)
+        [_found(index, score, row) for score, row in zip(*best, strict=True)]
+        for best in zip(scores.tolist(), rows.tolist(), strict=True)
     ]
+
+
+def _found(index: Index, score: float, row: int) -> Found:
+    # `take` of a table would copy all of its texts.
+    text, own_id, fields = (column[row].as_py() for column in index.table.columns)
+    return Found(score, text, own_id, orjson.loads(fields))
 
 
 def approximate_rows(

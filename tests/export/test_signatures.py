@@ -8,15 +8,15 @@ from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from export import SIGNATURES
 
-LINES = (Path(__file__).parents[2] / "docs" / "modules.md").read_text().splitlines()
+PAGE = (Path(__file__).parents[2] / "docs" / "modules.md").read_text()
+ROWS = PAGE.partition("## Signatures")[2].partition("\n## ")[0].splitlines()
 
 
 def test_signatures_are_those_of_the_documents(shared):
     module = tf.saved_model.load(str(shared / "module"))
     for name, signature in SIGNATURES.items():
-        (row,) = (line for line in LINES if line.startswith("|") and f"`{name}`" in line)
-        cells = row.split("|")[2:]
-        for tensors, cell in zip((signature.inputs, signature.outputs), cells, strict=False):
+        (row,) = (row for row in ROWS if row.startswith("|") and f"`{name}`" in row)
+        for tensors, cell in zip(signature[:2], row.split("|")[2:4], strict=True):
             for argument, tensor in tensors.items():
                 assert f"`{argument}`" in cell and str(tensor) in cell
     for name, traced in module.signatures.items():

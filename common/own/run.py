@@ -26,6 +26,9 @@ WITHOUT_TIMES = ("conversations", "pairs", "dialogues")
 SPLITS, FEWEST_PAIRS = ("train", "validation", "test"), 20
 """Of each of these."""
 CANDIDATES, EPOCHS, BATCH, LOOP, LEAST_STEPS, MOST_STEPS = 100, 4, 512, 20, 400, 3000
+RATE = "trainer.optimizer_config.learning_rate.polynomial.initial_learning_rate"
+MANY_PAIRS = 100_000
+"""From here on a higher rate is better, on validation threads of the dialogues in docs/data.md."""
 NEXT = (
     "encode texts with NumPy alone (pip install ./runtime):",
     "  python -c {load}",
@@ -134,8 +137,9 @@ def _sizes(folder: Path, *, begins_with_vectors: bool) -> dict[str, Any]:
         parameters |= {
             "task.word_vectors": f"{folder}/vectors",
             "task.word_cooccurrence_records": 0,
-            "task.model.encoder.averaging.char_ngram_weight": 0.5,
         }
+    if train >= MANY_PAIRS:
+        parameters[RATE] = 0.02
     scored = int(test * (1 - counts.get("own_replies", 0) / counts["pairs"]))
     return {
         "train": train,

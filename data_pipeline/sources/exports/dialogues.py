@@ -1,7 +1,8 @@
 """Dialogues, each a row of JSON lines or Parquet, as sets of training data have them.
 
 The turns are `messages` of a role and content (OpenAI's), `conversations` of `from` and `value`
-(ShareGPT's), or `dialog`, texts (DailyDialog's) or objects with a `text`.
+(ShareGPT's), `conversation` (LMSYS's), `dialog` (DailyDialog's) or `data` (UltraChat's). Turns
+may also be texts, or objects with a `text`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,12 +14,15 @@ from data_pipeline.sources.exports.export import NUMBER, Export, People, Record
 from data_pipeline.sources.exports.files import row_items
 from data_pipeline.sources.source import Layout
 
-_NAMES = ("messages", "conversations", "dialog")
+_NAMES = ("messages", "conversations", "conversation", "dialog", "data")
 _SPOKEN = ("content", "value", "text")
 
 
 def _turns(record: Record, _: People) -> Iterable[Record]:
-    for order, turn in enumerate(_first(record, _NAMES)):
+    turns = _first(record, _NAMES)
+    if not isinstance(turns, list):  # a text would give its characters
+        raise TypeError(f"turns are a list, but here {type(turns).__name__}")
+    for order, turn in enumerate(turns):
         said = turn if isinstance(turn, dict) else {"text": turn}
         role = said.get("role", said.get("from"))
         text = _text(_first(said, _SPOKEN))

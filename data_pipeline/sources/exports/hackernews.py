@@ -3,12 +3,15 @@
 Their form: github.com/HackerNews/API, and bigquery-public-data.hacker_news.full.
 """
 
+import re
 from functools import partial
 
 from data_pipeline.sources.exports.export import Export
 from data_pipeline.sources.exports.files import row_items
 
 _NAMES = ("id", "parent", "by", "title", "text", "time", "type", "dead", "deleted")
+_QUOTE = re.compile(r"(?:^|(?<=<p>)|(?<=\n))(?:<i>)?(?:&gt;|>)(?:(?!<p>).)*")
+"""The site has no markup for quotes; people write `>` before them."""
 
 EXPORT = Export(
     files=("*.json*", "*.ndjson*", "*.parquet"),
@@ -21,7 +24,8 @@ EXPORT = Export(
     },
     # Who comments on a story answers its title, and its text where there is one.
     messages=lambda item, _: [
-        item | {"text": "<p>".join(filter(None, [item.get("title"), item.get("text")]))}
+        item
+        | {"text": _QUOTE.sub("", "<p>".join(filter(None, [item.get("title"), item.get("text")])))}
     ],
     markup="html",
 )

@@ -22,11 +22,11 @@ def _messages(message: Record, people: People) -> Iterable[Record]:
         name = people.get(mention[1])
         return f"<@{mention[1]}|{name}>" if name else mention[0]
 
-    channel, root = message[FOLDER], message.get("thread_ts", message["ts"])
+    channel, root = message[FOLDER], message.get("thread_ts") or message["ts"]
     yield message | {
         "id": f"{channel}:{message['ts']}",
         "thread": f"{channel}:{root}",
-        "text": _MENTION.sub(named, message.get("text", "")),
+        "text": _MENTION.sub(named, message.get("text") or ""),
     }
 
 

@@ -23,7 +23,10 @@ def _messages(message: Record, _: People) -> Iterable[Record]:
     yield message | {
         "id": f"{chat}:{message['id']}",
         "parent": parent and f"{of_parent}:{parent}",
-        "text": "".join(each if isinstance(each, str) else each["text"] for each in pieces),
+        "text": "".join(
+            each if isinstance(each, str) else each["text"] * (each.get("type") != "blockquote")
+            for each in pieces
+        ),
     }
 
 

@@ -40,7 +40,7 @@ EXPORT = Export(
         "time": "created_at",
         "text": "text",
     },
-    skips={"not_public": lambda comment: not comment["public"]},
+    skips={"not_public": lambda comment: comment["public"] is not True},
     messages=_comments,
     layout=Layout.TURNS,
 )

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from data_pipeline.storage.filesystem import file_crc32c
+from data_pipeline.sources.exports.export import ExportReader
+from data_pipeline.sources.tables.rows import SKIPPED
+from data_pipeline.storage.filesystem import Tap, file_crc32c
+from data_pipeline.storage.inputs import InputFile
 
 HERE = Path(__file__).parent
 TEA = "Does tea keep &lt; a year, @bobby? @here"
@@ -118,6 +121,46 @@ def test_rows_may_be_in_parquet_or_in_a_list(make, tmp_path, name, form):
     _, pairs = make("import", name, "--input", path, "--allow_empty")
     only = name == "dialogues" and form == "parquet"
     assert texts(pairs) == PAIRS[name][-1 if only else 0 :]
+
+
+AT = {"type": "message", "user": "U1"}
+ITEM = {"type": "comment", "id": 1}
+COMMENT = {"ticket_id": 1, "created_at": "2024-01-01T10:00:00Z", "author_id": 1, "body": "Secret"}
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "record", "found"),
+    [
+        ("slack", "thread", AT | {"ts": "1.5", "thread_ts": None, "text": "a"}, ["tea:1.5"]),
+        ("slack", "text", AT | {"ts": "1.5", "text": None}, [""]),
+        (
+            "telegram",
+            "text",
+            {"type": "message", "id": 1, "text": [{"type": "blockquote", "text": "Is it?"}, "No"]},
+            ["No"],
+        ),
+        (
+            "hackernews",
+            "text",
+            ITEM | {"text": "&gt; Is it?<p><i>&gt; Or not?</i><p>No > yes"},
+            ["<p><p>No > yes"],
+        ),
+        ("hackernews", "text", ITEM | {"text": "a<p>&gt; Is it?\nNo"}, ["a<p>\nNo"]),
+        ("zendesk", SKIPPED, COMMENT | {"public": "false"}, ["not_public"]),
+        ("dialogues", "text", {"messages": '[{"role": "user"}]'}, []),
+        ("dialogues", "text", {"conversations": {"from": ["a"], "value": ["Hi"]}}, []),
+        ("dialogues", "text", {"conversation": [{"role": "user", "content": "Hi"}]}, ["Hi"]),
+        ("dialogues", "text", {"data": ["Hi", "Hello"]}, ["Hi", "Hello"]),
+    ],
+)
+def test_of_a_record_this_is_read(tmp_path, name, field, record, found):
+    path = tmp_path / "tea" / "result.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"id": 7, "messages": [record]} if name == "telegram" else [record]))
+    file = InputFile(str(path), path.stat().st_size)
+    ((_, rows),) = ExportReader(name, {}, {})(file, [field], Tap())
+    assert [value for (value,) in rows.values] == found
+    assert len(rows.malformed) == (not found)
 
 
 def test_one_chat_of_telegram_is_a_file_too(make, tmp_path):

@@ -73,6 +73,9 @@ def test_of_a_long_mail_the_start_is_kept(make, tmp_path, monkeypatch):
         ("Ok.\n-----BEGIN PGP SIGNATURE-----\niEYE", "Ok."),
         ("From: the start\nto the end", "From: the start\nto the end"),
         ("Ok.\nSent from my iPhone", "Ok."),
+        ("-----BEGIN PGP SIGNED MESSAGE-----\n\nOk.\n- -- \nJane", "Ok."),
+        ("2012/5/4 Jane <jane@example.org>\n\n> Yes?\nOk.", "Ok."),
+        ("2012-05-04 10:00 GMT+02:00 Jane <\njane@example.org>:\n> Yes?\nOk.", "Ok."),
     ],
 )
 def test_quotes_and_signatures_are_removed(mail, own):

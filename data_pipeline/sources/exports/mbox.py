@@ -7,6 +7,7 @@ Its text is its first part of plain text or HTML, without quotes and signatures.
 import re
 from collections.abc import Iterable, Iterator
 from email import message_from_bytes, policy
+from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import mktime_tz, parsedate_tz
 from typing import cast
@@ -100,7 +101,7 @@ def _messages(record: Record, people: People) -> Iterable[Record]:
     # 55 microseconds a mail; with the default policy 316.
     mail = message_from_bytes(_ESCAPED.sub(rb"\1", content), policy=policy.compat32)
     own_id, replied, references = (
-        _ID.findall(str(mail[name] or "")) for name in ("Message-ID", "In-Reply-To", "References")
+        _ID.findall(_header(mail, name)) for name in ("Message-ID", "In-Reply-To", "References")
     )
     parents = replied if len(replied) == 1 else references or replied
     sender, date = str(mail["From"] or ""), parsedate_tz(str(mail["Date"]))
@@ -114,6 +115,12 @@ def _messages(record: Record, people: People) -> Iterable[Record]:
         "text": _text(mail),
         "automatic": is_automatic or mail.get_content_type() == "multipart/report",
     }
+
+
+def _header(mail: Message, name: str) -> str:
+    value = str(mail[name] or "")
+    # Python's own mailer writes long ids as encoded words (RFC 2047).
+    return str(make_header(decode_header(value))) if "=?" in value else value
 
 
 def _text(mail: Message) -> str:

@@ -1,6 +1,7 @@
 """Mailboxes written by hand: a list's archive as Mailman writes it, and Gmail's form (RFC 4155)."""
 
 import gzip
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,21 @@ def test_an_archive_may_be_compressed(make, tmp_path):
     archive.write_bytes(gzip.compress((HERE / "2024-January.txt").read_bytes()))
     _, pairs = make("import", "mbox", "--input", archive)
     assert [pair["response_id"] for pair in pairs] == ["<2@example.org>"]
+
+
+def test_a_long_id_of_a_parent_is_an_encoded_word(make, tmp_path):
+    parent = f"<{'b' * 100}@example.org>"
+    mails = []
+    for own, replied in ((parent, ""), ("<2@example.org>", parent)):
+        mail = EmailMessage()
+        mail["Message-ID"] = own
+        mail["In-Reply-To"] = replied
+        mail.set_content("Yes.")
+        mails.append(b"From jane Mon Jan  1 10:00:00 2024\n" + mail.as_bytes() + b"\n")
+    assert b"=?utf-8?" in mails[1]
+    (tmp_path / "a.mbox").write_bytes(b"".join(mails))
+    _, pairs = make("import", "mbox", "--input", tmp_path / "a.mbox")
+    assert [pair["input_id"] for pair in pairs] == [parent]
 
 
 @pytest.mark.parametrize("content", [b"Dear Jane,\n\nFrom 1 to 10.\n", b"\x89PNG\r\n"])

@@ -125,13 +125,15 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
 
 def _lock(folder: Path, path: Path) -> int:
     """A descriptor of the locked file."""
+    refused = 0
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except (FileExistsError, FileNotFoundError):
-            if folder.exists() and not folder.is_dir():
-                raise
+            refused += 1
+            if refused > 1000 or (folder.exists() and not folder.is_dir()):
+                raise  # such as a link to nothing
             continue  # the last holder has just removed the folder
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

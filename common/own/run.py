@@ -1,6 +1,7 @@
 """The steps from an export to a verdict; a run that was interrupted goes on at its last step."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import command_line
+from common import command_line, sts
 from common.errors import InputError
 from common.files import CLAIM, claim, write_json
 
@@ -31,11 +32,11 @@ MANY_PAIRS = 100_000
 """From here on a higher rate is better, on validation threads of the dialogues in docs/data.md."""
 NEXT = (
     "encode texts with NumPy alone (pip install ./runtime):",
-    "  python -c {load}",
+    "  {python} -c {load}",
     "search the messages:",
     "  {runner} export index --module {own}/module --mode similar --output {own}/index --input Hi!",
 )
-LOAD = "import conversational_embeddings as e; print(e.load({!r}).encode(['Hi!']))"
+LOAD = 'import conversational_embeddings as e; print(e.load({}).encode(["Hi!"]))'
 
 
 def run(options: Any, others: Sequence[str]) -> None:
@@ -48,7 +49,9 @@ def run(options: Any, others: Sequence[str]) -> None:
     """
     folder = options.output
     about = {name: str(value) for name, value in vars(options).items() if name != "output"}
-    about["others"] = shlex.join(others)
+    about |= {"input": shlex.join(options.input), "others": shlex.join(others)}
+    for source in sts.sources(options.labelled) if options.labelled else ():
+        sts.read(source)  # a bad file ends the command before it trains
     values, said = _values(options, others), [""]
     with claim(folder):
         done = _done(folder, about)
@@ -65,9 +68,11 @@ def run(options: Any, others: Sequence[str]) -> None:
             if name == FIRST:
                 values |= _sizes(folder, begins_with_vectors=options.pretrained is not None)
     print(f"\n{said[-2]}\n\n-> {folder / 'report.html'}")
-    load = LOAD.format(str(folder / "module"))
+    load = LOAD.format(json.dumps(str(folder / "module"), ensure_ascii=False))
+    python = shlex.quote(sys.executable)
+    runner = command_line.runner.replace("python", python)
     quoted = {"own": shlex.quote(str(folder)), "load": shlex.quote(load)}
-    print("\n".join(NEXT).format(runner=command_line.runner, **quoted))
+    print("\n".join(NEXT).format(python=python, runner=runner, **quoted))
 
 
 def _done(folder: Path, about: dict[str, str]) -> list[str]:
@@ -76,8 +81,12 @@ def _done(folder: Path, about: dict[str, str]) -> list[str]:
     if not path.exists():
         if others := [each.name for each in folder.iterdir() if each.name != CLAIM]:
             raise InputError(f"--output: {folder} holds {min(others)}; name a new folder")
-        write_json(path, {"run": about, "done": []})
-    known = json.loads(path.read_text())
+        known: dict[str, Any] = {"done": []}
+    else:
+        known = json.loads(path.read_text())
+    if not known["done"]:
+        known["run"] = about  # nothing of other options is there
+        write_json(path, known)
     for name in about:
         if known["run"].get(name) != about[name]:
             raise InputError(
@@ -175,9 +184,10 @@ def _run(folder: Path, name: str, words: Sequence[str]) -> list[str]:
                 raise
         log.seek(begin)
         lines = [line for line in log.read().splitlines() if line.strip()]
-    for line in lines:
-        if line.startswith("warning: "):
-            print(f"   {line}", flush=True)
+    warnings = [line for line in lines if line.startswith("warning: ")]
+    # Of warnings that differ in fractions alone, such as those of each validation, the last.
+    for line in {re.sub(r"\d+\.\d+", "", line): line for line in warnings}.values():
+        print(f"   {line}", flush=True)
     if status:
         errors = [line for line in lines if line.startswith("error: ")] or lines or [str(status)]
         raise InputError(f"{name}: {errors[-1].removeprefix('error: ')} ({folder / LOG} has more)")

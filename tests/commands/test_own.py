@@ -119,10 +119,17 @@ def test_a_folder_of_something_else_is_refused(runs, tmp_path):
         runs(name="mine")
 
 
-def test_too_few_messages_end_before_training(runs):
+@pytest.fixture
+def labelled(tmp_path):
+    path = tmp_path / "labelled.csv"
+    path.write_text("sentence1,sentence2,score\na,b,1\na,c,0\n")
+    return path
+
+
+def test_too_few_messages_end_before_training(runs, labelled):
     with pytest.raises(InputError, match="--input"):
         runs(pairs=19)
-    ran = runs(pairs=30, name="few", labelled=REPOSITORY / "README.md")
+    ran = runs(pairs=30, name="few", labelled=labelled)
     assert ran["scores"][-3] == "15"  # candidates
     assert ran["similarity"][:2] == ["evaluation", "sts"]
     assert "--sts" in ran["baselines"]
@@ -137,6 +144,26 @@ def test_the_newest_threads_are_held_out_where_there_are_times(runs, monkeypatch
     assert "vectors" not in ran
     assert "word_vectors" not in ran["model"][-1]
     assert "newest" in runs("--time_field=at", format="pairs", name="timed")["pairs"]
+
+
+def test_other_options_are_taken_where_no_step_has_ended(runs):
+    with pytest.raises(InputError):
+        runs(fails_at="pairs", format="discord")
+    assert "slack" in runs(format="slack")["pairs"]
+
+
+def test_a_bad_file_of_labelled_pairs_ends_before_training(runs, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("left,right,mark\na,b,1\n")
+    with pytest.raises(InputError, match=r"bad\.csv"):
+        runs(labelled=path)
+
+
+def test_warnings_that_differ_in_fractions_alone_are_one(tmp_path, monkeypatch, capsys):
+    (tmp_path / "says.py").write_text("for n in (0.1, 0.25): print(f'warning: {n} is low')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    own._run(tmp_path, "model", ["says"])
+    assert capsys.readouterr().out.split() == ["warning:", "0.25", "is", "low"]
 
 
 @pytest.mark.slow
@@ -161,7 +188,9 @@ def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
         *("BM25", "TF-IDF", "WordLlama", "conversations-small"),
     }
     # What the command prints last can be run.
-    (load, search) = (shlex.split(line)[1:] for line in lines if line.startswith("  python"))
+    (load, search) = (
+        shlex.split(line)[1:] for line in lines if line.startswith(f"  {sys.executable}")
+    )
     runtime = {"PYTHONPATH": f"{REPOSITORY / 'runtime'}"}
     subprocess.run([sys.executable, *load], cwd=tmp_path, env=os.environ | runtime, check=True)
     status, found = ended(start(command=[sys.executable, *search]))

@@ -161,6 +161,12 @@ def test_what_a_killed_process_wrote_aside_is_removed_by_the_next(tmp_path, mome
         assert all((tmp_path / name / "old" / "old").exists() for name in hidden)
 
 
+def test_a_link_to_nothing_in_the_place_of_a_folder_is_an_error(tmp_path):
+    (tmp_path / "output").symlink_to(tmp_path / "gone")
+    with pytest.raises(FileExistsError, match="output"), claim(tmp_path / "output"):
+        pass
+
+
 def test_a_link_in_the_place_of_a_claim_is_not_followed(tmp_path):
     (tmp_path / "theirs").write_text("content")
     (tmp_path / "output").mkdir()

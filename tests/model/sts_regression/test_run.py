@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 
 import pytest
@@ -39,6 +40,15 @@ def test_a_result_has_what_the_report_reads(results):
     # Folds with carried weights depend on each other; the pairs of the test do not.
     carried = results[f"sts2016-random_carried-{ROW}"]
     assert set(carried["intervals"]) == {f"pearson_{TEST}"}
+
+
+def test_pairs_of_tests_with_a_sentence_of_the_corpus_are_counted(results, corpora):
+    files = (corpora / "sts2016").iterdir()
+    trained = {text for path in files for text in re.split("[\t\n]", path.read_text().lower())}
+    lines = (corpora / TEST / "STS.input.track5.txt").read_text().lower().splitlines()
+    (found,) = results[f"sts2016-random-{ROW}"]["data"]["tests"].values()
+    expected = sum(not trained.isdisjoint(line.split("\t")) for line in lines)
+    assert found["pairs_with_a_sentence_that_trains"] == expected > 0
 
 
 def test_table_and_report_show_all_ways(finished, tmp_path):

@@ -181,6 +181,7 @@ def _run(folder: Path, name: str, words: Sequence[str]) -> list[str]:
                 status = process.wait()
             except BaseException:
                 process.terminate()  # training saves its state
+                process.wait()  # `with` waits a quarter of a second if the user interrupts
                 raise
         log.seek(begin)
         lines = [line for line in log.read().splitlines() if line.strip()]

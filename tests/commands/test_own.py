@@ -166,6 +166,22 @@ def test_warnings_that_differ_in_fractions_alone_are_one(tmp_path, monkeypatch, 
     assert capsys.readouterr().out.split() == ["warning:", "0.25", "is", "low"]
 
 
+def test_an_interrupt_waits_for_the_step_to_save(tmp_path, monkeypatch):
+    (tmp_path / "saves.py").write_text(
+        "import os, signal, time\n"
+        "def save(*_):\n    time.sleep(1)\n    open('saved', 'w')\n    os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, save)\n"
+        "os.kill(os.getppid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        own._run(tmp_path, "model", ["saves"])
+    signal.signal(signal.SIGINT, before)
+    assert (tmp_path / "saved").exists()
+
+
 @pytest.mark.slow
 def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
     write(tmp_path / "messages.jsonl", threads=400)

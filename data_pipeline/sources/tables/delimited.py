@@ -32,7 +32,10 @@ def read_delimited(
         table = rows(_lines(file, tap, dialect.encoding), dialect)
         header = next(table, None)
         if header is not None and header.fault:
-            raise UnreadableFileError(f"{file.path}: its header cannot be read: {header.fault}")
+            hint = "; --encoding names another" if "UTF-8" in header.fault else ""
+            raise UnreadableFileError(
+                f"{file.path}: its header cannot be read: {header.fault}{hint}"
+            )
         positions, notes = positions_of(names, header.fields if header else [], file.path)
         batch = Rows([], [], [], notes)
         by_default = dialect.quotes is None and not dialect.encloses

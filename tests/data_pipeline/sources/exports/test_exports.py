@@ -219,3 +219,10 @@ def test_what_a_format_does_not_have_is_refused(refused, asked):
     assert asked[-1 if len(asked) < 3 else 1].strip("-") in refused(
         "import", *asked, "--input", HERE / "discord"
     )
+
+
+def test_ids_of_dialogues_are_the_same_in_another_folder(make, tmp_path):
+    _, pairs = make("import", "dialogues", "--input", HERE / "dialogues", "--allow_empty")
+    shutil.copytree(HERE / "dialogues", tmp_path / "b")
+    _, moved = make("import", "dialogues", "--input", tmp_path / "b", "--allow_empty", output="c")
+    assert moved == pairs

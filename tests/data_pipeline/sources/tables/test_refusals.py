@@ -114,3 +114,9 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         pa.parquet.write_table(table, path)
     message = refused("conversations", "--input", path, *LINKED)
     assert f"{path}: 2 fields 'said'" in message
+
+
+def test_a_header_that_is_not_utf_8_names_the_option(refused, tmp_path):
+    (tmp_path / "a.csv").write_text("id,parent,\xe9\n1,,a\n", encoding="utf-16")
+    options = ("--id_field", "id", "--parent_field", "parent", "--text_field", "\xe9")
+    assert "--encoding" in refused("conversations", "--input", tmp_path / "a.csv", *options)

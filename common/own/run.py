@@ -110,7 +110,7 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
         "kind": [*(() if options.format in COMMANDS else ("import",)), options.format],
         "others": list(others),
         "split_by": "newest" if is_timed else "thread",
-        "held_out": "the newest tenth" if is_timed else "a random tenth (no --time_field)",
+        "held_out": "the newest threads" if is_timed else "random threads (no --time_field)",
         "pretrained": options.pretrained,
         "labelled": options.labelled,
         "sts": ["--sts", options.labelled] if options.labelled else [],

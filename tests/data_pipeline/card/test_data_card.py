@@ -155,3 +155,14 @@ def test_a_synthetic_sample_is_not_called_reddit():
 
 def test_page_needs_no_network(page):
     assert not re.findall(r"https?:|//[a-z]|<link|@import|url\((?!#)|<script|src=(?!.data:)", page)
+
+
+def test_the_page_says_how_the_splits_were_made_and_what_was_not_removed():
+    options = {"split_by": "newest", "strip_repeated": False}
+    repeated = {"texts": 9, "repeated": 0, "markup": 0, "lines": []}
+    page = data_card.render({**SMALL, "options": options, "repeated": repeated})
+    assert "newest threads are test" in page and "No thread has pairs in more than one" in page
+    assert "lines that many share" in page and "which are removed" not in page
+    asked = {**options, "split_by": "thread", "strip_repeated": True}
+    page = data_card.render({**SMALL, "options": asked, "repeated": repeated})
+    assert "which are removed" in page and "newest" not in page

@@ -110,7 +110,7 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
         "kind": [*(() if options.format in COMMANDS else ("import",)), options.format],
         "others": list(others),
         "split_by": "newest" if is_timed else "thread",
-        "held_out": "the newest threads" if is_timed else "random threads (no --time_field)",
+        "held_out": "the newest threads" if is_timed else "random threads (no field has the time)",
         "pretrained": options.pretrained,
         "labelled": options.labelled,
         "sts": ["--sts", options.labelled] if options.labelled else [],
@@ -118,7 +118,8 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
         "minilm": ["--sentence_transformers", *given] if given else [],
         "names": ", ".join(
             Path(each.partition("=")[0]).name for each in map(str, [*modules, *given])
-        ),
+        )
+        + ("" if given else "; all-MiniLM-L6-v2 is not installed, and may be better"),
     }
 
 

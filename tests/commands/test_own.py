@@ -182,6 +182,12 @@ def test_an_interrupt_waits_for_the_step_to_save(tmp_path, monkeypatch):
     assert (tmp_path / "saved").exists()
 
 
+def test_it_says_that_a_rival_is_not_installed(runs, monkeypatch, capsys):
+    monkeypatch.setattr(own, "find_spec", lambda name: None)
+    assert "--sentence_transformers" not in runs()["baselines"]
+    assert "all-MiniLM-L6-v2 is not installed" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
     write(tmp_path / "messages.jsonl", threads=400)

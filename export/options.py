@@ -92,8 +92,8 @@ class IndexOptions(Options):
     texts: tuple[str, ...] = option(
         (),
         help="files with a text per line; CSV or JSON lines with --text_field; TFRecords of pairs, "
-        "of which the responses are indexed (with --mode similar both texts); files that an index "
-        "lacks are added to it; none open the index of --output",
+        "of which the responses are indexed (with --mode similar all messages, with their ids); "
+        "files that an index lacks are added to it; none open the index of --output",
         metavar="GLOB",
         group="index",
     )

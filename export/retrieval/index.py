@@ -93,7 +93,7 @@ class _Source(NamedTuple):
     read: Any
     """A function that returns its rows."""
     once: bool = False
-    """Whether a text that the index has already is left out."""
+    """Whether a message that the index has already is left out: each is in several pairs."""
 
 
 _Stored = tuple[Index, dict[str, Any]]
@@ -121,7 +121,7 @@ def build_index(
       module: a module that `export` has written; for the mode `responses`, of a model trained on
         conversations.
       responses: files with a text per line, plain or `.gz`; TFRecords of pairs, of which the
-        responses are indexed or, in the mode `similar`, both texts, each different one once;
+        responses are indexed or, in the mode `similar`, all messages, each once, with their ids;
         tables, CSV or JSON lines; names and glob patterns.
       rows: a list to index beside the files: texts, or dictionaries with a `text`, perhaps an
         `id`, and other fields.
@@ -260,7 +260,9 @@ def _make(
     is_kept = pc.invert(pc.is_in(ids, value_set=pa.array(sorted(unwanted), pa.string())))
     left_out = set(ids.filter(pc.invert(is_kept)).to_pylist())
     is_once = any(source.once for source in sources.values())
-    known = set(old_table.column("text").to_pylist()) if is_once else set()
+    known = (
+        set(map(_key, *map(pa.ChunkedArray.to_pylist, old_table.columns[:2]))) if is_once else set()
+    )
     with pa.ipc.new_file(str(folder / TEXTS), _SCHEMA) as writer:
         writer.write_table(old_table.filter(is_kept))
         for digest, source in sources.items():
@@ -269,9 +271,11 @@ def _make(
                 wanted = [row for row in some if row.id not in unwanted]
                 left_out |= {row.id for row in some} & unwanted
                 if source.once:
-                    texts = dict.fromkeys(row.text for row in some)
-                    wanted = [Row(text) for text in texts if text not in known]
-                    known |= texts.keys()
+                    new: dict[tuple[str, str], Row] = {}
+                    for row in wanted:
+                        new.setdefault(_key(row.text, row.id), row)
+                    wanted = [row for key, row in new.items() if key not in known]
+                    known |= new.keys()
                 writer.write_batch(_batch(wanted))
                 count += len(some)
             if not count and not source.once:  # shards may be empty
@@ -310,6 +314,11 @@ def _make(
     about = about | {"files": files, "removed": sorted(unwanted), "count": len(texts), "dim": dim}
     checksums = {path.name: _crc32c(path) for path in sorted(folder.iterdir())}
     write_json(folder / INDEX, about | {"crc32c": checksums})
+
+
+def _key(text: str, own_id: str | None) -> tuple[str, str]:
+    """What tells messages apart: their ids, or their texts where they have none."""
+    return ("text", text) if own_id is None else ("id", own_id)
 
 
 def _batch(rows: Sequence[Row]) -> pa.RecordBatch:

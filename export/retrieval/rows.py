@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import orjson
 
 from common.errors import InputError, message_of
 from common.text_files import is_visible, load_json, parse_lines, parse_rows
-from model.teacher.texts import ALL_TEXTS, REPLIES, TEXT_FILES, kind_of, read_texts
+from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, read_texts
 
 DELIMITED, JSON_LINES = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json")
 KINDS = (*TEXT_FILES, *DELIMITED, *JSON_LINES)
@@ -37,7 +38,7 @@ class Names(NamedTuple):
 def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
     """The rows of a file, in its order; its name says how to read it.
 
-    Of a pair the response is a row; with `both` the input, too.
+    Of a pair the response is a row; with `both` the input, too, each with its message's id.
 
     Raises:
       InputError: if it cannot be read, or needs the name of a field; names the line.
@@ -46,7 +47,7 @@ def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
     if names.text is None and kind in {*DELIMITED, *JSON_LINES} - {*TEXT_FILES}:
         raise InputError(f"--text_field is missing: the field of {str(path)!r} to index")
     if names.text is None or kind not in (*DELIMITED, *JSON_LINES):
-        return map(Row, read_texts([path], ALL_TEXTS if both else REPLIES))
+        return starmap(Row, read_messages(path)) if both else map(Row, read_texts([path], REPLIES))
     row_of: Callable[[Any], Row | None] = partial(_row_of, names=names)
     if kind in JSON_LINES:
         return filter(

@@ -4,9 +4,11 @@ import glob
 import gzip
 import hashlib
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from common.errors import InputError, message_of
 from common.files import require_whole
@@ -18,7 +20,9 @@ TFRECORD, TEXT, VOCABULARY = TEXT_FILES = (".tfrecord", ".txt", ".tsv")
 ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
 REPLIES = (tfrecord.RESPONSE,)
+_IDS = {tfrecord.INPUT: tfrecord.INPUT_ID, tfrecord.RESPONSE: tfrecord.RESPONSE_ID}
 _CHUNK_BYTES = 1 << 20
+T = TypeVar("T")
 
 
 def text_id(text: str) -> str:
@@ -59,17 +63,40 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
       features: which texts of a pair.
     """
     for file in files:
-        kind, number = kind_of(file), 0
-        try:
-            with gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb") as stream:
-                chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
-                for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
-                    content = record if number else record.removeprefix(BOM_UTF8)
-                    yield from filter(is_visible, _texts(content, kind, features))
-                    number += 1
-        except Exception as error:
-            place = f"{str(file)!r}, after {number} lines or records"
-            raise InputError(f"{place}: {message_of(error)}") from error
+        parse = partial(_texts, kind=kind_of(file), features=features)
+        yield from filter(is_visible, chain.from_iterable(_parsed(file, parse)))
+
+
+def read_messages(file: Path) -> Iterator[tuple[str, str | None]]:
+    """Yields the texts of pairs in TFRecords with the ids of their messages, which NLI lacks."""
+    for message in chain.from_iterable(_parsed(file, _messages)):
+        if is_visible(message[0]):
+            yield message
+
+
+def _parsed(file: Path, parse: Callable[[bytes], list[T]]) -> Iterator[list[T]]:
+    """Yields what is in each line or record of a file."""
+    number = 0
+    try:
+        with gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb") as stream:
+            chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
+            is_records = kind_of(file) == TFRECORD
+            for record in tfrecord.read_frames(chunks) if is_records else stream:
+                yield parse(record if number else record.removeprefix(BOM_UTF8))
+                number += 1
+    except Exception as error:
+        place = f"{str(file)!r}, after {number} lines or records"
+        raise InputError(f"{place}: {message_of(error)}") from error
+
+
+def _messages(record: bytes) -> list[tuple[str, str | None]]:
+    values = tfrecord.decode_example(record, (*ALL_TEXTS, *_IDS.values()))
+    ids = {text: values.get(_IDS[text]) for text in _IDS}
+    return [
+        (values[text].decode().strip(), ids[text].decode() if ids.get(text) else None)
+        for text in ALL_TEXTS
+        if isinstance(values.get(text), bytes)
+    ]
 
 
 def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:

@@ -122,6 +122,21 @@ def test_of_pairs_similar_texts_are_sought_among_both_each_once(module, tmp_path
     assert sorted(found.texts.to_pylist()) == sorted(said)
 
 
+def test_of_pairs_messages_with_ids_are_there_once_and_can_be_removed(module, tmp_path):
+    texts = ("input", "response")
+    pairs = [dict(zip(texts, ends, strict=True)) for ends in (("a", "b"), ("b", "same"))]
+    pairs.append({"input": "a", "response": "same"})
+    for pair, ids in zip(pairs, ("12", "23", "14"), strict=True):
+        pair |= {f"{text}_id": own_id for text, own_id in zip(texts, ids, strict=True)}
+    (tmp_path / "a.tfrecord").write_bytes(b"".join(map(frame, map(encode_example, pairs))))
+    options = {"output": tmp_path / "index", "mode": "similar"}
+    found = build_index(module, tmp_path / "a.tfrecord", **options)
+    assert found.table.column("id").to_pylist() == ["1", "2", "3", "4"]
+    assert found.texts.to_pylist() == ["a", "b", "same", "same"]
+    found = build_index(module, tmp_path / "a.tfrecord", **options, remove=["3"])
+    assert found.table.column("id").to_pylist() == ["1", "2", "4"]
+
+
 def test_the_command_answers(shared, lines, capsys, monkeypatch):
     command = ["index", "--module", str(shared / "module"), "--texts", str(lines)]
     main([*command, "--input", "How old are you?", "--top", "2"])

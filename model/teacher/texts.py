@@ -90,12 +90,12 @@ def _parsed(file: Path, parse: Callable[[bytes], list[T]]) -> Iterator[list[T]]:
 
 
 def _messages(record: bytes) -> list[tuple[str, str | None]]:
-    values = tfrecord.decode_example(record, (*ALL_TEXTS, *_IDS.values()))
-    ids = {text: values.get(_IDS[text]) for text in _IDS}
+    decoded = tfrecord.decode_example(record, (*ALL_TEXTS, *_IDS.values())).items()
+    values = {name: value.decode() for name, value in decoded if isinstance(value, bytes)}
     return [
-        (values[text].decode().strip(), ids[text].decode() if ids.get(text) else None)
+        (values[text].strip(), values.get(_IDS.get(text, "")) or None)
         for text in ALL_TEXTS
-        if isinstance(values.get(text), bytes)
+        if text in values
     ]
 
 

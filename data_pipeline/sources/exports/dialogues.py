@@ -19,6 +19,9 @@ _SPOKEN = ("content", "value", "text")
 
 
 def _turns(record: Record, _: People) -> Iterable[Record]:
+    given = [name for name in _NAMES if record.get(name) is not None]
+    if len(given) > 1:
+        raise ValueError(f"has turns in {' and '.join(given)}; accepted: in one of them")
     turns = _first(record, _NAMES)
     if not isinstance(turns, list):  # a text would give its characters
         raise TypeError(f"turns are a list, but here {type(turns).__name__}")

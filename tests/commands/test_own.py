@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -186,6 +187,11 @@ def test_it_says_that_a_rival_is_not_installed(runs, monkeypatch, capsys):
     monkeypatch.setattr(own, "find_spec", lambda name: None)
     assert "--sentence_transformers" not in runs()["baselines"]
     assert "all-MiniLM-L6-v2 is not installed" in capsys.readouterr().out
+    installed = SimpleNamespace(submodule_search_locations=["/minilm"])
+    monkeypatch.setattr(own, "find_spec", lambda name: installed)
+    ran = runs(name="with_minilm")
+    assert "all-MiniLM-L6-v2=/minilm/model" in ran["baselines"]
+    assert "trainer.early_stopping_patience" in ran["model"][-1]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import words
-from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
+from evaluation.encoders.pretrained import sentence_transformer
 from evaluation.options import BaselinesOptions, ResultsOptions
 from evaluation.probes import sts_tuning
 from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS, Result
@@ -114,7 +114,7 @@ def baselines(options: BaselinesOptions) -> None:
 
 def _encoders(options: BaselinesOptions) -> list:
     # First: if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
-    installed = [SentenceTransformersEncoder(name) for name in options.sentence_transformers]
+    installed = [sentence_transformer(name) for name in options.sentence_transformers]
     pairs = {}
     if folder := options.training_pairs:
         for name in ("train", "validation"):

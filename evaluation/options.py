@@ -11,8 +11,8 @@ from common.tables.delimited import check_escape, escape_option, quotes_option
 from evaluation.results.result import TASKS
 
 _MODULE = (
-    "folder of a SavedModel or of static embeddings, a URL that tensorflow-hub resolves, or "
-    "wordllama, where that package is installed"
+    "folder of a SavedModel or of static embeddings, a URL that tensorflow-hub resolves, or one of "
+    "wordllama and universal-sentence-encoder, where its package is installed"
 )
 _TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
 _QRELS = "TREC's qrels (query, 0, document, grade), or BEIR's"

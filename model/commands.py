@@ -65,8 +65,9 @@ class TeacherOptions(Options):
     """What is embedded, by whom, and where it goes."""
 
     encoder: str = option(
-        help="the folder of a SavedModel of a text module, or a name or folder of a model of "
-        "sentence-transformers, which must be installed; model cards show the NAME",
+        help="the folder of a SavedModel of a text module, universal-sentence-encoder, or a name "
+        "or folder of a model of sentence-transformers, which must be installed; model cards show "
+        "the NAME",
         metavar="[NAME=]FOLDER",
     )
     texts: tuple[str, ...] = option(

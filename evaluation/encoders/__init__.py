@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from common.pretrained import USE
 from evaluation.encoders import static
+from evaluation.encoders.pretrained import universal_sentence_encoder
 
 _SAVED_MODEL = "saved_model.pb"
 
@@ -13,12 +15,14 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
 
     Args:
       module: the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
-        resolves, or wordllama: the vectors in that package.
+        resolves; or wordllama or universal-sentence-encoder: what these packages bring along.
       pretrained: whether reports take it for somebody's pretrained model.
     """
     folder = Path(module)
     if str(module) == static.WORDLLAMA and not folder.exists():
         return static.wordllama()
+    if str(module) == USE and not folder.exists():
+        return universal_sentence_encoder()
     if (folder / static.TOKENIZER).is_file() and not (folder / _SAVED_MODEL).is_file():
         return static.StaticEncoder(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds

@@ -1,4 +1,4 @@
-"""The teacher: a SavedModel, or a model of sentence-transformers where that is installed."""
+"""The teacher: a SavedModel, or an encoder of another package where that is installed."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import sentence_transformers
+from common import pretrained
 from common.errors import InputError, reading
 
 BATCH = 64
@@ -45,8 +45,9 @@ def load(given: str) -> Teacher:
     """The encoder of a name.
 
     Args:
-      given: the folder of a SavedModel with a `serving_default` from strings to embeddings, or a
-        name or folder that sentence-transformers knows; NAME=FOLDER calls it NAME.
+      given: the folder of a SavedModel with a `serving_default` from strings to embeddings,
+        universal-sentence-encoder, or a name or folder that sentence-transformers knows;
+        NAME=FOLDER calls it NAME.
     """
     title, _, folder = given.partition("=")
     if not folder or Path(given).exists():
@@ -59,5 +60,8 @@ def load(given: str) -> Teacher:
             apply = saved_model.of_texts(module, saved_model.SERVING_DEFAULT, path=folder)
             encode = partial(saved_model.encode, apply, path=folder)
             return Teacher(title, saved_model.fingerprint(path.parent), encode)
-        model = sentence_transformers.Model(folder)
+        if folder == pretrained.USE and not Path(folder).exists():
+            use = pretrained.UniversalSentenceEncoder()
+            return Teacher(title, use.fingerprint, use.encode)
+        model = pretrained.SentenceTransformer(folder)
         return Teacher(title, model.fingerprint, partial(model.encode, batch_size=BATCH))

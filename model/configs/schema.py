@@ -285,6 +285,14 @@ class DistillationObjective(hyperparams.Config):
         "Weight of the cosine distance to the text's own target, beside the softmax.",
         minimum=0,
     )
+    matrix_weight: float = parameter(
+        0.0,
+        "Weight of the cross-entropy from the softmax over a text's cosines with the batch's other "
+        "texts by the teacher to that by the model, both times `scale` (Passalis and Tefas 2018, "
+        "arXiv 1803.10837). 0: none.",
+        minimum=0,
+        maximum=1000,
+    )
 
 
 @dataclasses.dataclass

@@ -61,7 +61,7 @@ class TeacherTask(PairTask):
     def measure(
         self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
     ) -> dict[str, tf.Tensor]:
-        """Softmax over the batch's targets, plus the weighted cosine distance to the own one."""
+        """Softmax over the batch's targets, plus the weighted parts beside it."""
         del training
         objective = self.task_config.objective
         student = tf.cast(outputs, tf.float32)
@@ -70,6 +70,10 @@ class TeacherTask(PairTask):
         scored = losses.in_batch_softmax(encoded, schema.Objective())
         cosine = tf.reduce_mean(tf.reduce_sum(student * teacher, axis=1))
         loss = scored.loss + objective.cosine_weight * (1 - cosine)
+        if objective.matrix_weight:
+            loss += objective.matrix_weight * losses.matrix_cross_entropy(
+                student, batch[targets.EMBEDDING], scale=objective.scale
+            )
         return {self.loss: loss} | dict(zip(self.metrics, (loss, cosine), strict=True))
 
 

@@ -50,6 +50,25 @@ def test_the_loss_is_a_softmax_of_cosines_and_the_weighted_distance():
     assert logs["teacher_cosine"].numpy() == pytest.approx(0.8)
 
 
+def test_the_matrix_is_the_cross_entropy_between_softmaxes_of_cosines_with_other_texts():
+    batch = task().parse(targets([1, 0, 0, 0], [0.6, 0.8, 0, 0], [0, 1, 0, 0]))
+    student = Student([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0])
+    # Cosines of texts 1 and 2, 1 and 3, 2 and 3: 0.6, 0, 0.8 by the teacher, 0, 0.6, 0.8 here.
+    expected = 0
+    for of_teacher, of_student in (
+        ((0.6, 0), (0, 0.6)),
+        ((0.6, 0.8), (0, 0.8)),
+        ((0, 0.8), (0.6, 0.8)),
+    ):
+        wanted, found = (np.exp(2 * np.array(cosines)) for cosines in (of_teacher, of_student))
+        expected -= wanted / wanted.sum() @ np.log(found / found.sum()) / 3
+    without, with_matrix = (
+        task(scale=2.0, matrix_weight=weight).validation_step(batch, student)["loss"].numpy()
+        for weight in (0.0, 1.5)
+    )
+    assert with_matrix - without == pytest.approx(1.5 * expected, rel=1e-3)  # of half floats
+
+
 def test_a_narrower_teacher_keeps_its_cosines():
     rows = tf.constant([[0.6, 0.8], [3.0, 0.0]])
     np.testing.assert_allclose(fitted(rows, dim=4), [[0.6, 0.8, 0, 0], [1, 0, 0, 0]], rtol=1e-6)

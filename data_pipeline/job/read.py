@@ -23,7 +23,7 @@ from data_pipeline.execution.progress import READING, Note
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
 from data_pipeline.job.ambiguity import ASCENDING, position_of_first
 from data_pipeline.sources.source import Layout, Source
-from data_pipeline.storage.filesystem import NewFile, Tap, crc32c_of_parts, open_stored
+from data_pipeline.storage.filesystem import NewFile, Tap, open_stored
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
 from data_pipeline.storage.output_folder import DEAD_LETTERS, ShardFile
@@ -44,11 +44,11 @@ class FileRead(NamedTuple):
 
     position: int
     about: dict[str, Any]
-    """Path, size, time and checksum; see `InputFile.describe`."""
+    """Path, size, time and checksum (`InputFile.describe`); of parts, the last one's holds."""
     lines: int
     malformed: int
     dead_letters: str
-    """The file with the malformed lines, numbered within the part; empty if there are none."""
+    """The file with the malformed lines; empty if there are none."""
     examples: dict[str, list[str]]
     """Rule -> starts of the first texts that it dropped."""
     groups: list[str]
@@ -93,7 +93,7 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
             lines += batch.lines
             malformed += len(batch.malformed)
             ascending += batch.ascending
-            note.write(tap.size)
+            note.write(max(0, tap.size - file.start))
     note.write(file.stored_bytes, finished=True)
     counts = Counter(lines=lines, malformed=malformed)
     yield TaggedOutput(TALLY, {COUNTS: counts, ASCENDING: Counter({file.path: ascending})})
@@ -120,16 +120,6 @@ def _keep_examples(
             kept += [text[:KEPT_OF_TOO_LONG] for text in texts.take(pa.array(rows)).to_pylist()]
 
 
-def about_file(parts: Sequence[FileRead]) -> dict[str, Any]:
-    """The file's entry in COMPLETED, from that of its parts in reading order."""
-    about = parts[0].about
-    if "part" not in about:
-        return about
-    spans = [(part.about["crc32c"], part.about["part"]) for part in parts]
-    checksum = crc32c_of_parts((crc, span["end"] - span["start"]) for crc, span in spans)
-    return {name: about[name] for name in ("path", "bytes", "modified")} | {"crc32c": checksum}
-
-
 def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
     """The first examples of each rule over files or parts, in their order."""
     first: dict[str, list[str]] = {}
@@ -140,24 +130,14 @@ def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
 
 
 def write_dead_letters(folder: str, parts: Iterable[FileRead]) -> tuple[ShardFile, Counter]:
-    """Writes the first malformed lines of files and parts, in reading order; counts why they are.
-
-    Lines are numbered within their file.
-    """
+    """Writes the first malformed lines of all files, in reading order; counts why they are."""
     reasons: Counter = Counter()
-    before = 0
     with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
-        for part in parts:
-            span = part.about.get("part", {"start": 0, "lines": 0})
-            before = before if span["start"] else 0
-            if part.dead_letters:
-                with closing(open_stored(part.dead_letters)) as stream:
-                    for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
-                        letter = orjson.loads(line)
-                        letter["line"] += before
-                        file.write(orjson.dumps(letter, option=orjson.OPT_APPEND_NEWLINE))
-                        # Without what follows, a value or where the JSON ended, or there are as
-                        # many as lines.
-                        reasons[letter["reason"].partition(":")[0]] += 1
-            before += span["lines"]
+        for path in filter(None, (part.dead_letters for part in parts)):
+            with closing(open_stored(path)) as stream:
+                for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
+                    file.write(line)
+                    # Without what follows, a value or where the JSON ended, or there are as many as
+                    # lines.
+                    reasons[orjson.loads(line)["reason"].partition(":")[0]] += 1
     return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), reasons

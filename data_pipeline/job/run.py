@@ -15,7 +15,7 @@ from data_pipeline.execution.runner import choose_workers, pipeline_options
 from data_pipeline.job.graph import build
 from data_pipeline.job.plan import plan_of
 from data_pipeline.job.publish import Inputs, publish
-from data_pipeline.job.read import FileRead, about_file, write_dead_letters
+from data_pipeline.job.read import FileRead, write_dead_letters
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.output_folder import OutputFolder
@@ -76,7 +76,7 @@ def _inputs_read(files: list[InputFile], reads: list[FileRead]) -> Inputs:
     inputs = []
     for file, (_, its) in zip(files, by_file, strict=True):
         of_file = list(its)
-        about = about_file(of_file)
+        about = of_file[-1].about
         if not file.was_left_alone(about):
             raise InputError(
                 f"--input: {file.path!r} changed while it was read; accepted: files that nobody "

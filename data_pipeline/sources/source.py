@@ -158,7 +158,7 @@ class Source(Protocol):
     def reads_parts(self, file: InputFile) -> bool:
         """Whether `read` can begin at any line, so that several processes share a large file.
 
-        Then it reads with `read_line_batches`, and its messages do not depend on line numbers.
+        Then it reads with `read_line_batches`.
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:

@@ -7,9 +7,7 @@ import json
 import logging
 import os
 import shutil
-import sys
 import uuid
-from collections.abc import Iterable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -36,7 +34,6 @@ if boto3 is not None:
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20
-_ZEROS = bytes(1 << 20)
 T = TypeVar("T", bytes, pa.Buffer)
 
 
@@ -109,41 +106,31 @@ def as_json(value: Any) -> bytes:
     return (json.dumps(value, indent=2) + "\n").encode()
 
 
-def crc32c_of_parts(parts: Iterable[tuple[str, int]]) -> str:
-    """The CRC-32C of consecutive parts together, from the (CRC-32C, size) of each.
-
-    A checksum is linear: behind `size` more bytes, that of the bytes before has become what as many
-    zeros make of it. Ten gigabytes of zeros take a second.
-    """
-    every_bit = 0xFFFFFFFF
-    total = 0
-    for checksum, size in parts:
-        before = total ^ every_bit
-        for length in [len(_ZEROS)] * (size // len(_ZEROS)) + [size % len(_ZEROS)]:
-            before = google_crc32c.extend(before, _ZEROS[:length])
-        total = before ^ every_bit ^ int(checksum, 16)
-    return f"{total:08x}"
-
-
 class Tap:
     """Counts the bytes that are read from a stream, and their checksum."""
 
     def __init__(self) -> None:
         self.size = 0
         self.lines = 0
-        """How many lines a reader of lines has found."""
+        """How many lines are before those that a reader of a part of a file gives."""
         self._checksum = google_crc32c.Checksum()
         self._stream: Any = None
 
-    def on(self, stream: BinaryIO, *, size: int = sys.maxsize) -> Self:
-        """Starts reading from a stream, at most `size` bytes."""
-        self._stream, self._end = stream, self.size + size
+    def on(self, stream: BinaryIO) -> Self:
+        """Starts reading from a stream."""
+        self._stream = stream
         return self
 
     def read(self, size: int = -1) -> bytes:
         """Reads at most this many bytes, or all."""
-        left = self._end - self.size
-        return self.add(self._stream.read(left if size < 0 else min(size, left)))
+        return self.add(self._stream.read(size))
+
+    def read_all(self, stream: BinaryIO) -> Self:
+        """Reads a stream to its end, for the checksum."""
+        self.on(stream)
+        while self.read(_READ_BYTES):
+            pass
+        return self
 
     def add(self, data: T) -> T:
         """Counts some bytes, and returns them."""
@@ -160,10 +147,7 @@ class Tap:
 def file_crc32c(path: str) -> str:
     """The CRC-32C of a file as stored, in hexadecimal digits."""
     with closing(open_stored(path)) as stream:
-        tap = Tap().on(stream)
-        while tap.read(_READ_BYTES):
-            pass
-    return tap.crc32c
+        return Tap().read_all(stream).crc32c
 
 
 class NewFile(Tap):

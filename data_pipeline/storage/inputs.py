@@ -68,8 +68,7 @@ class InputFile(NamedTuple):
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest, after it was read to its end through `tap`."""
         about = {"path": self.full_path, "bytes": self.size, "modified": self.modified}
-        part = {"part": {"start": self.start, "end": self.end, "lines": tap.lines}}
-        return {**about, "crc32c": tap.crc32c, **(part if self.is_part else {})}
+        return {**about, "crc32c": tap.crc32c}
 
     def was_left_alone(self, described: dict[str, Any]) -> bool:
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""

@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import groupby
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -69,7 +68,7 @@ class LineBatch(NamedTuple):
 
     path: str
     first_line: int
-    """The number of the first line in the file or in its part, from 1."""
+    """The number of the first line in the file, from 1."""
     content: bytes
     """The lines with a line feed between two."""
     number_of_lines: int
@@ -121,9 +120,7 @@ def read_line_batches(
         texts = codecs.iterdecode(chunks, encoding, _UNDECODABLE)
         chunks = (text.encode(errors="surrogatepass") for text in texts)
     try:
-        for batch in _split_lines(file, chunks):
-            tap.lines += batch.number_of_lines
-            yield batch
+        yield from _split_lines(file.path, chunks, tap)
     except UnicodeError as error:  # UTF-16 and 32 begin with a byte order mark
         raise UnreadableFileError(f"{file.path}: not {encoding}: {error}") from error
 
@@ -131,8 +128,7 @@ def read_line_batches(
 def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
     """Yields the decompressed contents of a file in chunks of any size, read through `tap`.
 
-    Of a part these are whole lines: those that begin behind its start and not behind its end, and
-    the first line of the file. So each line is in one part, also where a part starts inside a line.
+    Of a part these are whole lines (`_lines_of_part`).
 
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
@@ -142,10 +138,8 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         if not file.size and is_compressed(file):
             raise EOFError("it is empty")
         with closing(file.open()) as raw:
-            if file.is_part:
-                yield from _read_part(file, raw, tap)
-            else:
-                yield from _decompress(path, tap.on(raw).read)
+            chunks = _decompress(path, tap.on(raw).read)
+            yield from chunks if file.end is None else _lines_of_part(file, file.end, chunks, tap)
     except (*_CORRUPT, OSError) as error:
         # bz2 and gzip report corrupt data as an OSError without a number; one with a number
         # that may pass (a network file system's, say) goes on to the runner, which tries again.
@@ -156,48 +150,30 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         raise
 
 
-def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
-    # A compressed file is decompressed from its start on.
-    skipped = file.start if is_compressed(file) else 0
-    raw.seek(file.start - skipped)
-    # What is before the part, its own bytes, and what is behind it. No read crosses from one to the
-    # next. Zstandard hands out each block as soon as its last byte is there, so what each gives
-    # does not depend on how it is read.
-    own, behind = 2, 1
-    taps = [Tap().on(raw, size=skipped), tap.on(raw, size=file.stored_bytes), Tap().on(raw)]
+def _lines_of_part(file: InputFile, end: int, chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
+    """The lines that begin behind the start of a part and not behind its end; and the first line.
 
-    def read(size: int) -> bytes:
-        while not (data := taps[0].read(size)) and len(taps) > behind:
-            del taps[0]
-        return data
-
-    begun = not file.start
-    for span, chunks in groupby(_decompress(file.path, read), key=lambda _: len(taps)):
-        if span == own:
-            for chunk in _behind_line_feed(chunks) if file.start else chunks:
-                begun = True
-                yield chunk
-        elif span == behind:
+    Each line is in one part, also where a part starts inside a line. A chunk is where its last byte
+    is, which is the same for whoever reads the file, since all read it from its start. So whoever
+    reads the last part has the checksum of the file.
+    """
+    has_begun = not file.start
+    for chunk in chunks:
+        if tap.size > end:
             # The last line goes on behind the part, to which it belongs.
-            yield from _to_line_feed(chunks) if begun else ()
-            return
-
-
-def _behind_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """What comes behind the first line feed; nothing at all, not even b"", if there is none."""
-    for chunk in chunks:
-        _, found, rest = chunk.partition(b"\n")
-        if found:
-            yield rest
-            yield from chunks
-
-
-def _to_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    for chunk in chunks:
-        line, found, _ = chunk.partition(b"\n")
-        yield line + found
-        if found:
-            return
+            line, found, _ = chunk.partition(b"\n")
+            if has_begun:
+                yield line + found
+            if found or not has_begun:
+                return
+        elif has_begun:
+            yield chunk
+        else:
+            size = len(chunk) if tap.size <= file.start else chunk.find(b"\n") + 1 or len(chunk)
+            has_begun = tap.size > file.start and chunk[:size].endswith(b"\n")
+            tap.lines += _line_feeds(chunk[:size])
+            if has_begun:
+                yield chunk[size:]
 
 
 def _decompress(path: str, read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -241,8 +217,8 @@ def _streams(
             data = read(BATCH_BYTES)
 
 
-def _split_lines(file: InputFile, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
-    first_line, head, skipped = 1, b"", 0
+def _split_lines(path: str, chunks: Iterator[bytes], tap: Tap) -> Iterator[LineBatch]:
+    lines, head, skipped = 0, b"", 0
     for chunk in chunks:
         end = chunk.rfind(b"\n")
         if end < 0:
@@ -256,18 +232,21 @@ def _split_lines(file: InputFile, chunks: Iterator[bytes]) -> Iterator[LineBatch
         size = len(head) + skipped + of_first
         # Of a line that is too long, only the head is kept.
         content = b"".join((head, memoryview(chunk)[of_first if skipped else 0 : end]))
-        yield (batch := _batch(file, first_line, content, size_of_first=size))
-        first_line += batch.number_of_lines
+        yield (batch := _batch(path, tap.lines + lines + 1, content, size_of_first=size))
+        lines += batch.number_of_lines
         head, skipped = chunk[end + 1 :], 0
     if head:
-        yield _batch(file, first_line, head, size_of_first=len(head) + skipped)
+        yield _batch(path, tap.lines + lines + 1, head, size_of_first=len(head) + skipped)
 
 
-def _batch(file: InputFile, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
+def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
     # Only the first line of a batch can be longer than a chunk.
     first_bytes = size_of_first if size_of_first > MAX_LINE_BYTES else 0
-    if first_line == 1 and not file.start:
+    if first_line == 1:
         content = content.removeprefix(_BYTE_ORDER_MARK)
+    return LineBatch(path, first_line, content, _line_feeds(content) + 1, first_bytes)
+
+
+def _line_feeds(content: bytes) -> int:
     # NumPy counts them five times as fast as bytes.count.
-    ends = int(np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED))
-    return LineBatch(file.path, first_line, content, ends + 1, first_bytes)
+    return int(np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED))

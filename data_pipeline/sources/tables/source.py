@@ -232,11 +232,9 @@ class TableSource(NamedTuple):
         return flag_of(role) if self.reader is None else "--input"
 
     def reads_parts(self, file: InputFile) -> bool:
-        """Whether a line is a message; the id of a row that is a pair is its number."""
-        is_by_line = self.reader is None and suffix_of(file.path, self.form) in JSON_LINES
-        # Where the line feed of an encoding is one byte, no other character has this byte.
-        has_line_feeds = "\n".encode(self.form.encoding or "utf-8") == b"\n"
-        return is_by_line and self.layout is not Layout.ROWS and has_line_feeds
+        """Whether a line is a message: JSON lines in UTF-8."""
+        is_table = self.reader is None and self.form.encoding is None
+        return is_table and suffix_of(file.path, self.form) in JSON_LINES
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
         """Yields the messages of a table, or of the files of an export.

@@ -9,7 +9,6 @@ the file can still be read.
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from common.command_line import option
@@ -20,9 +19,8 @@ MOST_LINES = 100
 """Of a field, unless `--quotes` says that quotes enclose fields: text that begins with a quote must
 not take in rows."""
 TAB = "\t"
-_TRIED_BYTES = 1 << 20
-"""Of the first lines, on which other options are tried before one is recommended."""
 RFC4180, NONE = "rfc4180", "none"
+_HINT = "; --quotes and --escape say how quotes are read"
 
 
 class Dialect(NamedTuple):
@@ -110,45 +108,6 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     it, as where files were joined. Of one that cannot be read, the lines behind its first are read
     as rows of their own. Raises `UnclosedQuoteError` if a quote takes in too many lines.
     """
-    lines, tried, size = iter(lines), [], 0
-    while size < _TRIED_BYTES and (line := next(lines, None)):
-        tried.append(line)
-        size += len(line[1])
-    advice: str | None = None
-    try:
-        for row in _rows(chain(tried, lines), dialect):
-            if row.fault and advice is None:
-                advice = _advice(tried, dialect)
-            yield row._replace(fault=f"{row.fault}{advice}") if row.fault else row
-    except UnclosedQuoteError as error:
-        raise UnclosedQuoteError(error.line, f"{error}{_advice(tried, dialect)}") from None
-
-
-def _advice(lines: Sequence[Line], dialect: Dialect) -> str:
-    """Which option leaves fewer faults in these lines, if one does."""
-    others = {
-        f"--quotes {NONE}": dialect._replace(quotes=NONE, escape=None),
-        f"--quotes {RFC4180}": dialect._replace(quotes=RFC4180, escape=None),
-        r"--escape '\'": dialect._replace(quotes=None, escape="\\"),
-    }
-    faults = {name: _faults(lines, other) for name, other in others.items()}
-    best = min(faults, key=faults.__getitem__)
-    return f"; {best} reads more rows" if faults[best] < _faults(lines, dialect) else ""
-
-
-def _faults(lines: Sequence[Line], dialect: Dialect) -> int:
-    """How many rows are faulty; one with a quote that is not closed is one, and its lines rows."""
-    faults = 0
-    try:
-        for row in _rows(lines, dialect):
-            faults += bool(row.fault)
-    except UnclosedQuoteError as error:
-        rest = [line for line in lines[1:] if line[0] > error.line]
-        faults += 1 + _faults([lines[0], *rest], dialect)
-    return faults
-
-
-def _rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     quoting: Any = csv.QUOTE_MINIMAL if dialect.encloses else csv.QUOTE_NONE
     of: Any = {"delimiter": dialect.delimiter or ",", "escapechar": dialect.escape}
@@ -164,13 +123,13 @@ def _rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
         inside = 0
         while fields is None and not fault:
             if (line := again.popleft() if again else next(lines, None)) is None:
-                raise UnclosedQuoteError(row[0][0], "a quote is not closed")
+                raise UnclosedQuoteError(row[0][0], f"a quote is not closed{_HINT}")
             row.append(line)
             # A quote that is not doubled may end one field and begin the next.
             may_end = b'"' in line[1].replace(b'""', b"")
             inside = 0 if may_end else inside + 1
             if inside >= MOST_LINES - 1 and dialect.quotes != RFC4180:
-                fault = f"a quote encloses more than {MOST_LINES} lines"
+                fault = f"a quote encloses more than {MOST_LINES} lines{_HINT}"
                 raise UnclosedQuoteError(row[0][0], fault)
             if may_end or line[2] or dialect.escape:
                 fields, fault = _fields(row, form)
@@ -200,8 +159,8 @@ def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
     except csv.Error as error:
         fault = str(error)
     if fault.startswith("new-line"):  # Python's advice is for programmers
-        fault = r"\r without \n behind it; accepted: \n or \r\n at the end of lines"
-    return None, "" if fault == "unexpected end of data" else fault
+        return None, r"\r without \n behind it; accepted: \n or \r\n at the end of lines"
+    return None, "" if fault == "unexpected end of data" else f"{fault}{_HINT}"
 
 
 def position_of(name: str, header: Sequence[str]) -> int:

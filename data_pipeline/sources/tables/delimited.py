@@ -1,7 +1,7 @@
 """CSV and TSV files -> rows with the wanted fields, found by the header."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import count, repeat
 
 from common.tables.delimited import MAX_FIELD_CHARACTERS, Dialect, Line, UnclosedQuoteError, rows
@@ -28,8 +28,9 @@ def read_delimited(
       UnreadableFileError: if the file cannot be opened, is truncated or corrupt, its header lacks
         a field, or a quote takes in too many lines.
     """
+    lines = _lines(file, tap, dialect.encoding)
     try:
-        table = rows(_lines(file, tap, dialect.encoding), dialect)
+        table = rows(lines, dialect)
         header = next(table, None)
         if header is not None and header.fault:
             hint = "; --encoding names another" if "UTF-8" in header.fault else ""
@@ -56,10 +57,11 @@ def read_delimited(
                 batch = Rows([], [], [])
         yield batch
     except UnclosedQuoteError as error:
+        lines.close()  # the error holds it
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
 
 
-def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Iterator[Line]:
+def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
     for batch in read_line_batches(file, tap, encoding=encoding):
         lines = zip(count(batch.first_line), batch.lines, repeat(""))
         if size := batch.first_bytes:

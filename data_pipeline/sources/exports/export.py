@@ -5,6 +5,7 @@ lists it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from data_pipeline.pairs.options import ALL
-from data_pipeline.sources.exports.files import Found, inner_files, is_one_of, read_through
+from data_pipeline.sources.exports.files import Found, inner_files, is_one_of
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import getter
 from data_pipeline.sources.tables.rows import ROWS_A_BATCH, SKIPPED, Rows
@@ -106,7 +107,8 @@ class ExportReader:
                 for rows in self._rows(export, inner, names, tap if inner is file else Tap()):
                     yield inner, rows
         if not tap.size:  # of a zip, or names of people: the checksum
-            read_through(file, tap)
+            with closing(file.open()) as stream:
+                tap.read_all(stream)
 
     def _rows(
         self, export: Export, file: InputFile, names: Sequence[str], tap: Tap

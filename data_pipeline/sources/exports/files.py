@@ -8,12 +8,9 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
 import ijson
-import pyarrow as pa
-import pyarrow.parquet
 
-from common.errors import message_of
-from data_pipeline.sources.tables.reader import PARQUET, UNREADABLE, read_rows, suffix_of
-from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
+from data_pipeline.sources.tables.reader import PARQUET, field_names, read_rows, suffix_of
+from data_pipeline.sources.tables.rows import MISSING
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine, read_chunks
@@ -67,14 +64,6 @@ def inner_files(
             yield inner
 
 
-def read_through(file: InputFile, tap: Tap) -> None:
-    """Reads a file for its checksum."""
-    with closing(file.open()) as stream:
-        tap.on(stream)
-        while tap.read(1 << 20):
-            pass
-
-
 def json_items(
     file: InputFile, tap: Tap, path: str = "", about: Mapping[str, str] = {}, inside: str = ""
 ) -> Iterator[tuple[int, Any]]:
@@ -124,26 +113,15 @@ def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found
       UnreadableFileError: if the file cannot be read.
     """
     if suffix_of(file.path) == PARQUET:
-        yield from _parquet_items(file, tap, names)
-        return
-    with closing(read_chunks(file, Tap())) as chunks:
-        if next(chunks, b"").lstrip()[:1] == b"[":
-            yield from json_items(file, tap)
-            return
+        there = field_names(file)
+        names = [name for name in names if name in there]
+    else:
+        with closing(read_chunks(file, Tap())) as chunks:
+            if next(chunks, b"").lstrip()[:1] == b"[":
+                yield from json_items(file, tap)
+                return
     for rows in read_rows(file, names, tap=tap):
         for number, values in zip(rows.numbers, rows.values, strict=True):
             row = zip(names, values, strict=True)
             yield number, {name: value for name, value in row if value is not MISSING}
         yield from rows.malformed
-
-
-def _parquet_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:
-    try:
-        with closing(file.open()) as stream:
-            table = pyarrow.parquet.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False)
-            there = [name for name in names if name in table.schema_arrow.names]
-            batches = table.iter_batches(ROWS_A_BATCH, columns=there, use_threads=False)
-            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-    except UNREADABLE as error:
-        raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
-    read_through(file, tap)

@@ -5,9 +5,9 @@ element of a list.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 import pyarrow as pa
@@ -33,7 +33,7 @@ DELIMITED = (".csv", ".tsv")
 PARQUET = ".parquet"
 _FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
-UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
 
@@ -86,8 +86,8 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
     """The names of the fields of a file; of JSON lines, those of the first objects."""
     suffix = suffix_of(file.path, form)
     if suffix == PARQUET:
-        with closing(file.open()) as stream:
-            return {*pyarrow.parquet.read_schema(pa.PythonFile(stream, mode="r")).names}
+        with _parquet(file) as (_, table):
+            return {*table.schema_arrow.names}
     batch = next(read_line_batches(file), None)
     lines = batch.lines if batch else [b""]
     if suffix not in JSON_LINES:
@@ -154,39 +154,49 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
 def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
     """Yields the columns of all rows; row groups are read a batch at a time."""
     first = 1
+    with _parquet(file) as (stream, table):
+        header = list(_columns_of(table.schema_arrow))
+        outer = [_column_with(name, header) for name in names]
+        elements = [name[len(column) + 1 :] for name, column in zip(names, outer, strict=True)]
+        positions, notes = positions_of(outer, header, file.path)
+        names = [header[position] for position in positions]
+        columns = table.schema_arrow.names
+        paths = [[name] if name in columns else name.split(".") for name in names]
+        wanted = list(dict.fromkeys(names))
+        for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
+            values = [_column(batch, path).to_pylist() for path in paths]
+            values = [
+                [_inner(value, inner.split(".")) for value in column] if inner else column
+                for column, inner in zip(values, elements, strict=True)
+            ]
+            numbers = list(range(first, first + batch.num_rows))
+            yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
+            first += batch.num_rows
+        stream.seek(0)
+        tap.read_all(stream)
+
+
+@contextmanager
+def _parquet(file: InputFile) -> Iterator[tuple[BinaryIO, Any]]:
+    """The stream of a Parquet file, and its table.
+
+    Raises:
+      UnreadableFileError: if it cannot be opened, or what is read inside fails.
+    """
     try:
         with closing(file.open()) as stream:
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
             # buffer the columns of a row group, often all rows, are read as a whole.
-            table = pyarrow.parquet.ParquetFile(
-                pa.PythonFile(stream, mode="r"),
-                pre_buffer=False,
-                buffer_size=_BUFFER_BYTES,
-                page_checksum_verification=True,
+            yield (
+                stream,
+                pyarrow.parquet.ParquetFile(
+                    pa.PythonFile(stream, mode="r"),
+                    pre_buffer=False,
+                    buffer_size=_BUFFER_BYTES,
+                    page_checksum_verification=True,
+                ),
             )
-            header = list(_columns_of(table.schema_arrow))
-            outer = [_column_with(name, header) for name in names]
-            elements = [name[len(column) + 1 :] for name, column in zip(names, outer, strict=True)]
-            positions, notes = positions_of(outer, header, file.path)
-            names = [header[position] for position in positions]
-            columns = table.schema_arrow.names
-            paths = [[name] if name in columns else name.split(".") for name in names]
-            wanted = list(dict.fromkeys(names))
-            for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
-                values = [_column(batch, path).to_pylist() for path in paths]
-                values = [
-                    [_inner(value, inner.split(".")) for value in column] if inner else column
-                    for column, inner in zip(values, elements, strict=True)
-                ]
-                numbers = list(range(first, first + batch.num_rows))
-                yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
-                first += batch.num_rows
-            # For its checksum it is read again, from its start.
-            stream.seek(0)
-            tap.on(stream)
-            while tap.read(_BUFFER_BYTES):
-                pass
-    except UNREADABLE as error:
+    except _UNREADABLE as error:
         raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
 
 

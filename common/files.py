@@ -6,7 +6,6 @@ with claim(output), aside(output) as new:
 
 import errno
 import fcntl
-import glob
 import json
 import os
 import posixpath
@@ -25,10 +24,7 @@ CLAIM = "_claim"
 COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
 """The manifest of a whole folder, which comes last; what is there while its files are replaced."""
 _SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*?)(?:\.gz)?")
-_WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
-"""Errors of `flock` on a file system without locks: there nobody is refused."""
-_WANTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-_NO_MEMORY = "out of memory"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ClaimedError(InputError):
@@ -40,8 +36,8 @@ def aside(output: Path) -> Iterator[Path]:
     """A path to write a file or a folder to, which replaces `output` if nothing is raised.
 
     A file is replaced in one step. A folder takes two renames: if the process is killed between
-    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it. A file does not
-    replace a folder.
+    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it; what a killed process
+    wrote stays in `.NAME.*/new`. A file does not replace a folder.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
@@ -66,22 +62,9 @@ def _named(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None and error.errno in _WANTING:
-            error.filename = str(output)
+        if error.errno in _NO_ROOM:
+            error.filename = error.filename or str(output)
         raise
-    except MemoryError as error:
-        if _NO_MEMORY in str(error):
-            raise  # named already
-        raise MemoryError(f"{output}: {_NO_MEMORY} {error}".rstrip()) from error
-
-
-def _remove_abandoned(output: Path) -> None:
-    """Removes what killed processes left beside a claimed folder, but for the only old one."""
-    for beside in output.parent.glob(f".{glob.escape(output.name)}.????????"):
-        with suppress(OSError):  # its process has just ended and removed it
-            names = {path.name for path in beside.iterdir()} if beside.is_dir() else {""}
-            if names < {"new", "old"} and not beside.is_symlink():
-                shutil.rmtree(beside)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -100,9 +83,9 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
     """Keeps other processes out of a folder, which is made if it does not exist.
 
     The claim is a locked file in the folder that says who holds it. The lock ends with its process,
-    so what a killed one left is taken over, and what it wrote `aside` is removed. Whatever was made
-    and holds nothing is removed. Commands that may share a folder have claims of different names.
-    Raises `ClaimedError` if another process holds it.
+    so what a killed one left is taken over. Whatever was made and holds nothing is removed.
+    Commands that may share a folder have claims of different names. Raises `ClaimedError` if
+    another process holds it.
     """
     folder = folder.absolute()
     made = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -110,7 +93,6 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-        _remove_abandoned(folder)
         with _named(folder):
             yield
     finally:
@@ -142,9 +124,6 @@ def _lock(folder: Path, path: Path) -> int:
             os.close(descriptor)
             said = f"{folder}: in use by {holder}; wait for it to end or name another folder"
             raise ClaimedError(said) from None
-        except OSError as error:
-            if error.errno not in _WITHOUT_LOCKS:
-                raise
         if _is_at(descriptor, path):
             return descriptor
         os.close(descriptor)  # the last holder has removed it since it was opened

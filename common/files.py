@@ -24,7 +24,8 @@ CLAIM = "_claim"
 COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
 """The manifest of a whole folder, which comes last; what is there while its files are replaced."""
 _SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*?)(?:\.gz)?")
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_WANTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+_NO_MEMORY = "out of memory"
 
 
 class ClaimedError(InputError):
@@ -62,9 +63,13 @@ def _named(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
-            error.filename = error.filename or str(output)
+        if error.filename is None and error.errno in _WANTING:
+            error.filename = str(output)
         raise
+    except MemoryError as error:
+        if _NO_MEMORY in str(error):
+            raise  # named already
+        raise MemoryError(f"{output}: {_NO_MEMORY} {error}".rstrip()) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -101,18 +101,28 @@ WITHOUT_ROOM = """
 import resource, sys
 from pathlib import Path
 from common import command_line, files
-with command_line.errors_in_one_line():
+output, limited = Path(sys.argv[1]), sys.argv[2]
+with command_line.errors_in_one_line(), files.claim(output):
+    if limited == "memory":
+        raise MemoryError
+    if limited == "files":
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+        import os
+        os.pipe()
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-    files.write_text(Path(sys.argv[1]), "word" * 5000)
+    files.write_text(output / "large.txt", "word" * 5000)
 """
 
 
-def test_for_want_of_room_one_line_names_what_was_written(tmp_path):
-    command = [sys.executable, "-c", WITHOUT_ROOM, tmp_path / "large.txt"]
+@pytest.mark.parametrize("limited", ["memory", "files", "bytes"])
+def test_for_want_of_room_one_line_names_what_was_written(tmp_path, limited):
+    output = tmp_path / "output"
+    command = [sys.executable, "-c", WITHOUT_ROOM, output, limited]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"error: {tmp_path / 'large.txt'}")
+    assert line.startswith("error: ")
+    assert str(output / "large.txt" if limited == "bytes" else output) in line
 
 
 def test_a_link_to_nothing_in_the_place_of_a_folder_is_an_error(tmp_path):

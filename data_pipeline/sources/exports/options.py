@@ -1,10 +1,9 @@
 """The options of `import`: a format, and what is done to its messages."""
 
 import glob
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
@@ -134,16 +133,11 @@ class ImportOptions(FlowOptions):
             people = people_of(self.export, files)
         except UnreadableFileError as error:
             raise InputError(f"--input: {error}") from error
-        names = Counter(PurePath(file.path).name for file in files)
-        needs_paths = max(names.values()) > 1 or any(
-            each.lower().endswith(".zip") for each in names
-        )
         source = TableSource(
             layout,
             fields,
             self.message_rules(),
             Dialect(),
-            same_names=needs_paths,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
             flow=flow,

@@ -57,8 +57,9 @@ def read_delimited(
                 batch = Rows([], [], [])
         yield batch
     except UnclosedQuoteError as error:
-        lines.close()  # the error holds it
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
+    finally:
+        lines.close()  # an error holds it
 
 
 def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:

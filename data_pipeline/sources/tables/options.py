@@ -4,7 +4,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
@@ -72,9 +71,8 @@ class MessageOptions(PairOptions, RuleOptions):
         Raises:
           InputError: if a file cannot be read, or has no message.
         """
-        if self.max_malformed < 1:
-            source.require_messages(files)
-        return source.measured(files)._replace(strips_repeated=self.strip_repeated)
+        source = source.measured(files, is_required=self.max_malformed < 1)
+        return source._replace(strips_repeated=self.strip_repeated)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,13 +235,11 @@ class TableOptions(MessageOptions):
                     raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
         if self.encoding is not None and suffixes == {PARQUET}:
             raise InputError("--encoding: accepted with CSV, TSV and JSON lines; no input is one")
-        file_names = Counter(PurePath(file.path).name for file in files)
         source = TableSource(
             self.layout,
             self.names,
             self.message_rules(),
             form._replace(encoding=self.encoding),
-            same_names=max(file_names.values()) > 1,
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
             markup=self.text_markup or "none",

@@ -1,9 +1,10 @@
 """Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ class TableSource(NamedTuple):
     rules: MessageRules
     form: Dialect
     same_names: bool = False
-    """Whether two inputs have one file name, so that ids of rows need the whole path."""
+    """Whether inputs may have the same file names, so that ids of rows need the whole path."""
     no_parent: str | None = None
     """A parent that means none, beside the empty one."""
     ids_within: str | None = None
@@ -156,38 +157,36 @@ class TableSource(NamedTuple):
         """Messages, or rows where each is a pair."""
         return Wording(message="row" if self.layout is Layout.ROWS else "message")
 
-    def require_messages(self, files: Iterable[InputFile]) -> None:
-        """Reads the first rows of some files, so that a wrong name ends a job before it starts.
+    def measured(self, files: Sequence[InputFile], *, is_required: bool) -> "TableSource":
+        """The same source, after a look at the first rows of some files.
 
         Raises:
-          InputError: if a file cannot be read or lacks a field, or no row is a message.
+          InputError: if `is_required` and one cannot be read or lacks a field, or no row is a
+            message, so that a wrong name ends a job before it starts.
         """
+        texts: list[str] = []
         malformed: list[MalformedLine] = []
-        for file in islice(files, _TRIED_FILES):
+        for file in files[:: len(files) // _TRIED_FILES + 1]:
             try:
                 with closing(self.read(file, Tap())) as batches:
                     for batch in islice(batches, 1):  # a Parquet file may have none
-                        if batch.messages.num_rows:
-                            return
+                        for name in {"input", "text"}.intersection(batch.messages.schema.names):
+                            texts += batch.messages.column(name).to_pylist()
                         malformed += batch.malformed
             except UnreadableFileError as error:
-                raise InputError(f"--input: {error}") from error
-        for line in malformed[:1]:
+                if is_required:
+                    raise InputError(f"--input: {error}") from error
+        for line in malformed[: is_required and not texts]:
             is_text = line.line.decode(errors="replace").encode() == line.line
             raise InputError(
                 f"--input: {line.path}: none of its first rows is a message; line {line.number}: "
                 f"{line.reason}{'' if is_text else '; --encoding names another than UTF-8'}"
             )
-
-    def measured(self, files: Sequence[InputFile]) -> "TableSource":
-        """The same source, with what the first texts of some files have in common."""
-        texts: list[str] = []
-        for file in files[:: len(files) // _TRIED_FILES + 1]:
-            with suppress(UnreadableFileError), closing(self.read(file, Tap())) as batches:
-                for batch in islice(batches, 1):
-                    for name in {"input", "text"}.intersection(batch.messages.schema.names):
-                        texts += filter(None, batch.messages.column(name).to_pylist())
-        return self._replace(repeated=measure(texts))
+        paths = [PurePath(file.path) for file in files]
+        same_names = len({path.name for path in paths}) < len(paths)
+        in_zips = any(path.suffix.lower() == ".zip" for path in paths)
+        repeated = measure(list(filter(None, texts)))
+        return self._replace(repeated=repeated, same_names=same_names or in_zips)
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """What seems wrong with fields and texts."""

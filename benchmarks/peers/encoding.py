@@ -3,14 +3,13 @@
 Run with the interpreter that has its library; it imports nothing of this project but `runtime/`.
 Prints one JSON line: seconds from the start of the process to the first vector and the most memory
 until then, and for each batch size the median and 99th percentile of the seconds a call takes, and
-sentences per second over all calls. With `--alternate` it encodes a batch for each line it reads.
+sentences per second over all calls.
 """
 
 import argparse
 import json
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
 
@@ -29,15 +28,11 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", required=True, metavar="N")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each batch size")
     parser.add_argument("--threads", type=int, default=2, metavar="N")
-    parser.add_argument("--alternate", action="store_true", help="see above")
     arguments = parser.parse_args()
     with open(arguments.sentences) as file:  # noqa: PTH123
         sentences = json.load(file)
     encode = SYSTEMS[arguments.system](arguments)
     encode(sentences[:1])
-    if arguments.alternate:
-        alternate(encode, sentences, arguments.batches[0])
-        return
     found: dict[str, object] = {
         "first_vector_seconds": time.clock_gettime(time.CLOCK_BOOTTIME) - started(),
         "first_vector_mb": peak_mb(),
@@ -77,16 +72,6 @@ def measure(encode: Encode, sentences: list[str], size: int, seconds: float) -> 
         "p99": sorted(taken)[int(0.99 * len(taken))],
         "per_second": size * len(taken) / sum(taken),
     }
-
-
-def alternate(encode: Encode, sentences: list[str], size: int) -> None:
-    """Encodes a new batch for each line, and prints its seconds: passed, and of CPU time."""
-    encode(sentences[-size:])
-    print("ready", flush=True)
-    for start, _ in zip(range(0, len(sentences) - size, size), sys.stdin, strict=False):
-        began, cpu = time.perf_counter(), time.process_time()
-        encode(sentences[start : start + size])
-        print(time.perf_counter() - began, time.process_time() - cpu, flush=True)
 
 
 def module(arguments: argparse.Namespace) -> Encode:

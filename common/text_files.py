@@ -28,7 +28,7 @@ _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 """Of parsers, of text that is not UTF-8, and of damaged gzip files."""
 _SPLITS = {name: name for name in ("train", "dev", "test")}
 _SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
-JSON_LINES, PARQUET = (".jsonl", ".ndjson"), ".parquet"
+JSON_LINES, PARQUET = (".jsonl", ".ndjson", ".json"), ".parquet"
 _STRING_OR_CONSTANT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\b(?:NaN|Infinity)\b')
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
@@ -164,23 +164,23 @@ def parse_rows(
     """Yields what `parse` makes of the fields of each row; an InputError names the row.
 
     Args:
-      path: JSON lines (.jsonl, .ndjson), Parquet (.parquet), or a file with a header, separated by
+      path: JSON lines (`JSON_LINES`), Parquet (.parquet), or a file with a header, separated by
         commas if it is a .csv, else by tabs.
-      parse: gets the fields of a row, the columns by these names; null and NaN are empty texts.
-        Blank lines are no rows.
+      parse: gets the fields of a row, of Parquet the columns alone, and the columns by these names,
+        null and NaN as empty texts. Blank lines are no rows.
       columns: what each may be called in a file; one of these names is there.
       dialect: what quotes are.
     """
     kind, number = PurePath(unpacked_name(path)).suffix, 1
 
     def chosen(row: Mapping[str, Any]) -> T:
-        names = list(row)
-        fields = {name: row[names[_position(names, given)]] for name, given in columns.items()}
-        for name, value in fields.items():
+        names, fields = list(row), dict(row)
+        for name, given in columns.items():
+            value = row[names[_position(names, given)]]
             if isinstance(value, bool | list | dict):
                 raise ValueError(f"{name} is {value!r}; accepted: text or a number")
-            if value is None or value != value:  # null, or NaN, which pandas writes for it
-                fields[name] = ""
+            # Null, or NaN, which pandas writes for it.
+            fields[name] = "" if value is None or value != value else value
         return parse(fields)
 
     if kind in JSON_LINES:

@@ -1,7 +1,7 @@
 """An index of texts: the vector of each, encoded once and stored on disk.
 
-index.json      module, mode, fields, files with their number of texts, ids that were removed,
-                dimension, checksums of the other files
+index.json      module, mode, fields, files by SHA-256, ids that were removed, checksums of the
+                other files
 texts.arrow     the texts with their ids and fields, in the order of the rows
 matrix.npy      float16 [texts, dim], read by memory mapping
 codes.faiss     from `CODES_FROM` texts on: what approximate search scans
@@ -12,8 +12,8 @@ In the mode `responses` the vectors are v', which rank as replies to an input (i
 
 import hashlib
 import json
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -55,6 +55,7 @@ class Module(NamedTuple):
     """A module, by the signatures of it that a mode uses."""
 
     fingerprint: str
+    dim: int
     inputs: saved_model.Apply
     """To what is searched with: u, or embeddings."""
     responses: saved_model.Apply
@@ -90,14 +91,9 @@ class _Source(NamedTuple):
     """A file or a list to index."""
 
     name: str
-    read: Any
-    """A function that returns its rows."""
+    read: Callable[[], Iterator[Row]]
     once: bool = False
     """Whether a message that the index has already is left out: each is in several pairs."""
-
-
-_Stored = tuple[Index, dict[str, Any]]
-"""An index on disk, and its files by SHA-256."""
 
 
 def build_index(
@@ -162,27 +158,27 @@ def build_index(
         for path in sorted(output.iterdir()):
             if path.name not in (INDEX, TEXTS, MATRIX, CODES, CLAIM):
                 raise InputError(f"--output: {path} is not part of an index; name another folder")
-        stored, described = None, {}
+        old, described = None, {}
         try:
-            described = json.loads((output / INDEX).read_text())
-            stored = _stored(output, loaded, described, about)
-            if sources and not stored[1].keys() <= sources.keys():
-                stored = None  # a file has changed or is gone
+            described = dict(json.loads((output / INDEX).read_text()))
+            old = _open(output, loaded, described, about)
         except Exception as error:  # each of the libraries has its own errors of damaged files
             if not sources:
                 raise InputError(
                     f"--output: {output}: no index to open without --texts: {message_of(error)}"
                 ) from error
-        removed = set(described.get("removed", ())) if isinstance(described, dict) else set()
-        files = stored[1] if stored else {}
+        if old and sources and not described["files"].keys() <= sources.keys():
+            old = None  # a file has changed or is gone
+        files, removed = described["files"] if old else {}, set(described.get("removed", ()))
         missing = {digest: each for digest, each in sources.items() if digest not in files}
-        if stored and not missing and set(remove) <= removed:
-            return stored[0]
+        if old and not missing and set(remove) <= removed:
+            return old
         about |= {name: described[name] for name in ("text_field", "id_field") if not sources}
+        about["files"] = files | {digest: each.name for digest, each in missing.items()}
         with aside(output) as new:
             new.mkdir()
-            _make(loaded, missing, new, before=stored, about=about, removed=removed, remove=remove)
-        return _open(output, loaded, json.loads((output / INDEX).read_text()))
+            _make(new, loaded, old, missing.values(), about=about, removed=removed, remove=remove)
+        return _open(output, loaded, json.loads((output / INDEX).read_text()), about)
 
 
 def _load(path: Path, mode: str) -> Module:
@@ -196,10 +192,10 @@ def _load(path: Path, mode: str) -> Module:
     used = (ENCODE_INPUT, ENCODE_RESPONSE) if mode == RESPONSES else 2 * (SERVING_DEFAULT,)
     root = saved_model.load(path)
     applies = (saved_model.of_texts(root, name, path=path) for name in used)
-    return Module(about["fingerprint"], *applies)
+    return Module(about["fingerprint"], about["dim"], *applies)
 
 
-def _stored(folder: Path, module: Module, described: Any, about: dict[str, Any]) -> _Stored:
+def _open(folder: Path, module: Module, described: dict[str, Any], about: dict[str, Any]) -> Index:
     """The index of a folder.
 
     Raises:
@@ -208,30 +204,16 @@ def _stored(folder: Path, module: Module, described: Any, about: dict[str, Any])
     for name, value in about.items():
         if described[name] != value:
             raise ValueError(f"its {name} is {described[name]!r}, not {value!r}")
-    index = _open(folder, module, described)
-    coded = index.codes.ntotal if index.codes else 0
-    count, dim = described["count"], described["dim"]
-    if (index.matrix.shape, len(index.table)) != ((count, dim), count) or (
-        coded != (count if count >= CODES_FROM else 0)
-    ):
-        raise ValueError("its files do not have as many texts as it says")
-    return index, described["files"]
-
-
-def _open(folder: Path, module: Module, described: dict[str, Any]) -> Index:
     for name, checksum in described["crc32c"].items():
         if _crc32c(folder / name) != checksum:
             raise ValueError(f"{name} does not fit its checksum")
-    path = folder / CODES
-    table = pa.ipc.open_file(pa.memory_map(str(folder / TEXTS))).read_all()
-    if table.schema != _SCHEMA:
-        raise ValueError(f"{TEXTS} has other columns")
-    return Index(
-        module,
-        table,
-        np.load(folder / MATRIX, mmap_mode="r"),
-        faiss.read_index(str(path)) if path.exists() else None,
-    )
+    table = _read_table(folder)
+    codes = faiss.read_index(str(folder / CODES)) if CODES in described["crc32c"] else None
+    return Index(module, table, np.load(folder / MATRIX, mmap_mode="r"), codes)
+
+
+def _read_table(folder: Path) -> pa.Table:
+    return pa.ipc.open_file(pa.memory_map(str(folder / TEXTS))).read_all()
 
 
 def _crc32c(path: Path) -> int:
@@ -243,77 +225,67 @@ def _crc32c(path: Path) -> int:
 
 
 def _make(
-    module: Module,
-    sources: dict[str, _Source],
     folder: Path,
+    module: Module,
+    old: Index | None,
+    sources: Collection[_Source],
     *,
-    before: _Stored | None,
     about: dict[str, Any],
     removed: set[str],
     remove: Collection[str],
 ) -> None:
     """Writes an index of the texts of an old one and of more files, without some ids."""
-    old, files = before or (None, {})
     unwanted = removed | set(remove)
     old_table = old.table if old else _SCHEMA.empty_table()
-    ids = old_table.column("id")
-    is_kept = pc.invert(pc.is_in(ids, value_set=pa.array(sorted(unwanted), pa.string())))
-    left_out = set(ids.filter(pc.invert(is_kept)).to_pylist())
-    is_once = any(source.once for source in sources.values())
-    known = (
-        set(map(_key, *map(pa.ChunkedArray.to_pylist, old_table.columns[:2]))) if is_once else set()
-    )
-    with pa.ipc.new_file(str(folder / TEXTS), _SCHEMA) as writer:
-        writer.write_table(old_table.filter(is_kept))
-        for digest, source in sources.items():
-            count, found = 0, source.read()
-            while some := list(islice(found, BLOCK)):
-                wanted = [row for row in some if row.id not in unwanted]
-                left_out |= {row.id for row in some} & unwanted
-                if source.once:
-                    new: dict[tuple[str, str], Row] = {}
-                    for row in wanted:
-                        new.setdefault(_key(row.text, row.id), row)
-                    wanted = [row for key, row in new.items() if key not in known]
-                    known |= new.keys()
-                writer.write_batch(_batch(wanted))
-                count += len(some)
+    is_gone = pc.is_in(old_table["id"], value_set=pa.array(sorted(unwanted), pa.string()))
+    left_out = set(old_table["id"].filter(is_gone).to_pylist())
+    is_once = any(source.once for source in sources)
+    columns = (old_table[name].to_pylist() if is_once else [] for name in ("text", "id"))
+    known = {_key(*row) for row in zip(*columns, strict=True)}
+
+    def new_rows() -> Iterator[Row]:
+        for source in sources:
+            count = 0
+            for count, row in enumerate(source.read(), start=1):  # noqa: B007
+                if row.id in unwanted:
+                    left_out.add(row.id)
+                elif not source.once or (key := _key(row.text, row.id)) not in known:
+                    yield row
+                    known.update([key] if source.once else [])
             if not count and not source.once:  # shards may be empty
                 raise InputError(f"{source.name!r} holds no text")
-            files = files | {digest: {"file": source.name, "count": count}}
+
+    with pa.ipc.new_file(str(folder / TEXTS), _SCHEMA) as writer:
+        writer.write_table(old_table.filter(pc.invert(is_gone)))
+        found = new_rows()
+        while some := list(islice(found, BLOCK)):
+            writer.write_batch(_batch(some))
     if unknown := sorted(set(remove) - removed - left_out):
         raise InputError(f"--remove: {unknown[0]!r} is the id of no text in the index")
-    table = pa.ipc.open_file(pa.memory_map(str(folder / TEXTS))).read_all()
-    texts = _require_ids_once(table).column("text")
-    dim = module.encode_responses([texts[0].as_py()]).shape[1]
-    matrix = np.lib.format.open_memmap(
-        folder / MATRIX, mode="w+", dtype=np.float16, shape=(len(texts), dim)
-    )
-    with (folder / MATRIX).open("r+b") as file:
-        # A full disk is an error now, and not the end of the process at a page of the mapping.
-        os.posix_fallocate(file.fileno(), 0, (folder / MATRIX).stat().st_size)
-    from_old = np.flatnonzero(is_kept.to_numpy())
-    first = len(from_old)
-    for start in range(0, first, BLOCK):
-        block = from_old[start : start + BLOCK]
-        matrix[start : start + len(block)] = old.matrix[block]  # type: ignore[union-attr]
-    with tqdm(total=len(texts) - first, desc="encoding", unit=" texts", leave=False) as progress:
-        for start in range(first, len(texts), BLOCK):
-            for places, vectors in _encoded(module, texts[start : start + BLOCK]):
-                if not np.abs(vectors).max() <= np.finfo(matrix.dtype).max:  # NaN is not, either
-                    raise InputError("--module: it gives vectors that float16 cannot hold")
-                matrix[start + places] = vectors
-                progress.update(len(places))
-    matrix.flush()
-    if len(texts) >= CODES_FROM:
+    table = _read_table(folder)
+    counts = Counter(table["id"].drop_null().to_pylist())
+    if repeated := next((each for each, count in counts.items() if count > 1), None):
+        raise InputError(f"--id_field: the id {repeated!r} is there {counts[repeated]} times")
+    if not len(table):
+        raise InputError("--remove: no text would be left")
+    kept = np.flatnonzero(~is_gone.to_numpy())
+    with (folder / MATRIX).open("wb") as file:
+        shape = len(table), module.dim
+        header = {"descr": "<f2", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start in range(0, len(kept), BLOCK):
+            file.write(old.matrix[kept[start : start + BLOCK]].tobytes())  # type: ignore[union-attr]
+        for block in _encoded(module, table["text"][len(kept) :]):
+            file.write(block.tobytes())
+    if len(table) >= CODES_FROM:
+        matrix = np.load(folder / MATRIX, mmap_mode="r")
         # Learned anew where most texts are new, which may be of another kind, or some are gone.
-        may_stay = old and len(old_table) == first and 2 * first >= len(texts)
+        may_stay = old and len(old_table) == len(kept) and 2 * len(kept) >= len(table)
         codes = (old.codes if old and may_stay else None) or quantized.learn(matrix)
         quantized.add(codes, matrix)
         faiss.write_index(codes, str(folder / CODES))
-    about = about | {"files": files, "removed": sorted(unwanted), "count": len(texts), "dim": dim}
     checksums = {path.name: _crc32c(path) for path in sorted(folder.iterdir())}
-    write_json(folder / INDEX, about | {"crc32c": checksums})
+    write_json(folder / INDEX, about | {"removed": sorted(unwanted), "crc32c": checksums})
 
 
 def _key(text: str, own_id: str | None) -> tuple[str, str]:
@@ -327,20 +299,17 @@ def _batch(rows: Sequence[Row]) -> pa.RecordBatch:
     return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema=_SCHEMA)
 
 
-def _require_ids_once(table: pa.Table) -> pa.Table:
-    counts = table.column("id").drop_null().value_counts()
-    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
-    if len(repeated):
-        first = repeated[0].as_py()
-        raise InputError(f"--id_field: the id {first['values']!r} is there {first['counts']} times")
-    if not len(table):
-        raise InputError("--remove: no text would be left")
-    return table
-
-
-def _encoded(module: Module, texts: pa.ChunkedArray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows, and their vectors, in batches of similar length."""
-    order = np.argsort(pc.binary_length(texts).to_numpy(), kind="stable")
-    for start in range(0, len(order), BATCH):
-        rows = order[start : start + BATCH]
-        yield rows, module.encode_responses(texts.take(rows).to_pylist())
+def _encoded(module: Module, texts: pa.ChunkedArray) -> Iterator[np.ndarray]:
+    """The vectors of blocks of texts, float16 [texts, dim]; batches have similar lengths."""
+    with tqdm(total=len(texts), desc="encoding", unit=" texts", leave=False) as progress:
+        for start in range(0, len(texts), BLOCK):
+            some = texts[start : start + BLOCK]
+            order = np.argsort(pc.binary_length(some).to_numpy(), kind="stable")
+            block = np.empty((len(some), module.dim), np.float16)
+            for rows in np.split(order, range(BATCH, len(order), BATCH)):
+                vectors = module.encode_responses(some.take(rows).to_pylist())
+                if not np.abs(vectors).max() <= np.finfo(np.float16).max:  # NaN is not, either
+                    raise InputError("--module: it gives vectors that float16 cannot hold")
+                block[rows] = vectors
+                progress.update(len(rows))
+            yield block

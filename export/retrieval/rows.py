@@ -1,19 +1,17 @@
 """Files or a list in, rows to index out: texts, with the id and the other fields that they have."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from common.errors import InputError, message_of
-from common.text_files import is_visible, load_json, parse_lines, parse_rows
+from common.text_files import JSON_LINES, is_visible, parse_rows
 from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, read_texts
 
-DELIMITED, JSON_LINES = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json")
-KINDS = (*TEXT_FILES, *DELIMITED, *JSON_LINES)
+TABLES = (".csv", ".tsv", *JSON_LINES)
+KINDS = (*TEXT_FILES, *TABLES)
 _TEXT, _ID = "text", "id"
 """Fields of a list's dictionaries, unless others are named."""
 
@@ -44,17 +42,12 @@ def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
       InputError: if it cannot be read, or needs the name of a field; names the line.
     """
     kind = kind_of(path)
-    if names.text is None and kind in {*DELIMITED, *JSON_LINES} - {*TEXT_FILES}:
-        raise InputError(f"--text_field is missing: the field of {str(path)!r} to index")
-    if names.text is None or kind not in (*DELIMITED, *JSON_LINES):
+    if kind not in TABLES or (kind in TEXT_FILES and names.text is None):
         return starmap(Row, read_messages(path)) if both else map(Row, read_texts([path], REPLIES))
-    row_of: Callable[[Any], Row | None] = partial(_row_of, names=names)
-    if kind in JSON_LINES:
-        return filter(
-            None, parse_lines(path, lambda line: row_of(load_json(line.encode(), orjson.loads)))
-        )
+    if names.text is None:
+        raise InputError(f"--text_field is missing: the field of {str(path)!r} to index")
     columns = {name: [name] for name in names if name is not None}
-    return filter(None, parse_rows(path, row_of, columns=columns))
+    return filter(None, parse_rows(path, partial(_row_of, names=names), columns=columns))
 
 
 def of_list(rows: Iterable[str | Mapping[str, Any]], names: Names) -> Iterator[Row]:

@@ -26,7 +26,6 @@ _PUBLIC = {
     "export": "export.saved_model.write",
     "add_scores": "export.saved_model.write",
     "VerificationError": "export.saved_model.write",
-    "compare_variants": "export.saved_model.variants",
     "HubModule": "export.module.hub_module",
     "SIGNATURES": "export.module.signatures",
     "build_index": "export.retrieval.index",

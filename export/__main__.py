@@ -1,7 +1,6 @@
 """Exports a trained model as a SavedModel with a model card.
 
 python -m export --model_dir run/ --output module/ [--variant int8] [--with_sts_matrix FILE.npz]
-python -m export variants --model_dir run/ --output modules/ [--sts stsb/]
 python -m export card --module module/ --results results/
 python -m export formats --module module/ --to onnx --output onnx/
 python -m export index --module module/ --texts 'replies/*.txt' [--mode similar] [--input TEXT]
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 
 from common import command_line
 from common.command_line import Command
-from export.options import CardOptions, FormatsOptions, IndexOptions, ModuleOptions, VariantsOptions
+from export.options import CardOptions, FormatsOptions, IndexOptions, ModuleOptions
 
 COMMANDS = [
     Command(
@@ -21,13 +20,6 @@ COMMANDS = [
         run="export.commands:module",
         summary="export a module (the default command)",
         example="--model_dir run/ --output module/ --variant int8",
-    ),
-    Command(
-        "variants",
-        VariantsOptions,
-        run="export.commands:variants",
-        summary="export all variants and compare size and scores",
-        example="--model_dir run/ --output modules/ --sts stsb/",
     ),
     Command(
         "card",

@@ -8,13 +8,13 @@ from export import FLOAT32, VARIANTS
 from model import CHECKPOINTS, LAST
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
-ONNX, PLAIN = "onnx", "plain"
-FORMATS = ("sentence-transformers", "model2vec", ONNX, PLAIN)
+ONNX = "onnx"
+FORMATS = ("sentence-transformers", "model2vec", ONNX)
 """The first two libraries read the same folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions(Options):
+class ModuleOptions(Options):
     """From which model to where, and what is done to embeddings after training."""
 
     model_dir: Path = option(help="folder of python -m model", metavar="DIR")
@@ -44,23 +44,10 @@ class ExportOptions(Options):
         help="matrix of python -m evaluation sts --tune; embeddings are multiplied by it",
         metavar="FILE.npz",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModuleOptions(ExportOptions):
-    """Options of `module`."""
-
     variant: str = option(FLOAT32, help="format of the weights", choices=VARIANTS)
     results: Path | None = option(
         None, help="scores of a module with these weights, for the model card", metavar="DIR"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class VariantsOptions(ExportOptions):
-    """Options of `variants`."""
-
-    sts: Path | None = option(None, help="STS Benchmark for the scores", metavar="PATH")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +63,7 @@ class FormatsOptions(Options):
     """Options of `formats`."""
 
     module: Path = option(help="module of an averaging encoder with a vocabulary", metavar="DIR")
-    to: str = option(
-        help="the library that loads it; plain: the package in runtime/, for a module that was "
-        "exported before there was one",
-        choices=FORMATS,
-    )
+    to: str = option(help="the library that loads it", choices=FORMATS)
     output: Path = option(help="folder to write", metavar="DIR")
 
 

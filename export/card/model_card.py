@@ -7,6 +7,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from common.files import write_text
 from common.text_files import as_markdown, as_markdown_code
 from export.card import identity, scores
 from export.module import plain, warm_up
@@ -22,7 +23,7 @@ def write(module: Path) -> None:
     found = scores.load(module / identity.FOLDER / identity.SCORES)
     plain_size = _bytes(module / name for name in plain.FILES)
     card = render(identity.read(module), found, size=size(module), plain_size=plain_size)
-    (module / FILE).write_text(card, encoding="utf-8")
+    write_text(module / FILE, card)
 
 
 def render(

@@ -6,8 +6,6 @@ from typing import Any
 
 from common.errors import InputError, reading
 
-ORDER = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
-"""The order of the metrics; others follow by name."""
 TASKS = ("response_ranking", "snli", "sts", "cqa", "retrieval")
 """Those that score a module; the figures of others, as of `evaluation contamination`, are none of
 its scores."""
@@ -63,13 +61,11 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def rows(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the card's table: one for each metric, in the order of `ORDER`."""
-    shown = []
-    for score in scores:
-        about = {key: score[key] for key in ("task", "name", "n", "data")}
-        others = sorted(score["metrics"].keys() - ORDER)
-        for metric in (*(name for name in ORDER if name in score["metrics"]), *others):
-            if (value := score["metrics"][metric]) is not None:
-                interval = score["intervals"].get(metric)
-                shown.append(about | {"metric": metric, "value": value, "interval": interval})
-    return shown
+    """The rows of the card's table: one for each metric that is defined."""
+    return [
+        {key: score[key] for key in ("task", "name", "n", "data")}
+        | {"metric": metric, "value": value, "interval": score["intervals"].get(metric)}
+        for score in scores
+        for metric, value in score["metrics"].items()
+        if value is not None
+    ]

@@ -8,14 +8,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import save_file
 
-from common import saved_model
 from common.errors import InputError
 from common.files import aside, claim
-from export.card import identity
 from export.formats.static import convert
-from export.module import plain
-from export.options import ONNX, PLAIN, FormatsOptions
-from model.checkpoints.model_dir import read_params
+from export.options import ONNX, FormatsOptions
 
 _CONFIG = {"model_type": "model2vec", "architectures": ["StaticModel"], "normalize": True}
 _MODELS, _LAST = "sentence_transformers.models", "1_Normalize"
@@ -28,21 +24,17 @@ def command(options: FormatsOptions) -> None:
     Raises:
       InputError: if the module has no such form, or `output` holds anything.
     """
-    module, output = options.module, options.output.resolve()
+    output = options.output.resolve()
     if output.is_dir() and any(output.iterdir()):
         raise InputError(f"--output: {output} is not empty; name a new folder")
-    if options.to != PLAIN:
-        table, tokenizer = convert(module)
+    table, tokenizer = convert(options.module)
     with claim(output), aside(output) as new:
         new.mkdir()
-        if options.to == PLAIN:
-            _write_plain(module, new)
-        elif options.to == ONNX:
+        if options.to == ONNX:
             onnx.save(graph(table), new / "model.onnx")
         else:
             _write_static(table, new)
-        if options.to != PLAIN:
-            tokenizer.save(str(new / "tokenizer.json"), pretty=False)
+        tokenizer.save(str(new / "tokenizer.json"), pretty=False)
     print(f"written to {options.output}")
 
 
@@ -55,16 +47,6 @@ def _write_static(table: np.ndarray, folder: Path) -> None:
     (folder / "modules.json").write_text(json.dumps(parts, indent=1))
     (folder / "config.json").write_text(json.dumps(_CONFIG | {"hidden_dim": table.shape[1]}))
     (folder / _LAST).mkdir()
-
-
-def _write_plain(module: Path, folder: Path) -> None:
-    model = read_params(module / identity.FOLDER)["task"]["model"]
-    if not plain.has_plain_form(model):
-        raise InputError(
-            f"--module: {module}: encoder {model['encoder']['type']}; accepted: averaging without "
-            "hidden layers"
-        )
-    plain.write(saved_model.load(module), model, folder)
 
 
 def graph(table: np.ndarray) -> onnx.ModelProto:

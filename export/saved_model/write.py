@@ -1,7 +1,6 @@
 """A module is written aside, verified in a fresh process, then put in place."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -125,22 +124,9 @@ def add_scores(module: str | Path, results: str | Path) -> int:
     with claim(module):
         about = identity.read(module)
         found = scores.read(Path(results), fingerprint=about["fingerprint"])
-        with aside(module) as new:
-            # Weights are linked, not copied.
-            shutil.copytree(module, new, copy_function=_link, ignore=shutil.ignore_patterns(CLAIM))
-            for name in (f"{identity.FOLDER}/{identity.SCORES}", model_card.FILE):
-                (new / name).unlink(missing_ok=True)  # a link to the old one
-            write_json(new / identity.FOLDER / identity.SCORES, found)
-            model_card.write(new)
+        write_json(module / identity.FOLDER / identity.SCORES, found)
+        model_card.write(module)
     return len(found)
-
-
-def _link(source: str, to: str) -> None:
-    """A hard link, or a copy where there may be none."""
-    try:
-        os.link(source, to)
-    except OSError:
-        shutil.copy2(source, to)
 
 
 def _write(

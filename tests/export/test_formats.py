@@ -87,17 +87,6 @@ def test_the_graph_of_onnx_pools_and_normalizes(static):
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
 
 
-def test_the_plain_form_of_a_module_that_has_none_yet(static):
-    main(["formats", "--module", str(MODULE), "--to", "plain", "--output", str(static / "plain")])
-    for path in (static / "plain").iterdir():
-        if path.suffix != ".safetensors":  # its metadata are in any order
-            assert path.read_bytes() == (MODULE / path.name).read_bytes()
-    found = load_file(static / "plain" / "model.safetensors")
-    for name, array in load_file(MODULE / "model.safetensors").items():
-        np.testing.assert_array_equal(found.pop(name), array)
-    assert not found
-
-
 @pytest.mark.usefixtures("verified_here")
 def test_hashed_words_are_refused(write_model_dir, tmp_path):
     averaging = {"word_dim": 6, "hidden": [], "embedding_dim": 6}
@@ -112,9 +101,8 @@ def test_hashed_words_are_refused(write_model_dir, tmp_path):
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("to", ["onnx", "plain"])
-def test_a_folder_that_holds_anything_stays(tmp_path, to):
+def test_a_folder_that_holds_anything_stays(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit, match="--output"):
-        main(["formats", "--module", str(MODULE), "--to", to, "--output", str(tmp_path)])
+        main(["formats", "--module", str(MODULE), "--to", "onnx", "--output", str(tmp_path)])
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -9,10 +9,8 @@ import tf_keras
 
 from common.errors import InputError
 from export.__main__ import main
-from export.card.model_card import size
 from export.module.hub_module import HubModule
 from export.module.weights import Kept, Narrow
-from export.saved_model.variants import table
 from model.checkpoints.trained import load
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
@@ -88,33 +86,6 @@ def test_a_variant_is_saved_as_it_is(shared, tmp_path):
     assert bytes_of_tables(tmp_path / "int8") == 700 * (6 + 4)
     assert bytes_of_tables(shared / "module") == 700 * 6 * 4
     assert "int8 tables; other weights are float32" in (tmp_path / "int8" / "README.md").read_text()
-
-
-def test_the_table_of_variants_shows_what_changed():
-    sizes = {"float32": 4_000_000, "int8": 1_000_000}
-    pearsons = {"float32": {"sts-dev": 0.75}, "int8": {"sts-dev": 0.7488}}
-    lines = table(sizes, pearsons).splitlines()
-    assert lines[0].split("  ")[-1].strip() == "change"
-    assert lines[2].split() == ["float32", "4.0", "1.00", "0.7500", "+0.0000"]
-    assert lines[3].split() == ["int8", "1.0", "0.25", "0.7488", "-0.0012"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("verified_here")
-def test_all_variants_are_written_and_scored(shared, tmp_path, capsys):
-    sts = tmp_path / "sts-dev.csv"
-    rows = [("a man", "a man", 5.0), ("a dog", "red fish", 0.5), ("one two", "two one", 3.0)]
-    sts.write_text(
-        "".join(f"main\tfile\t2012\t{row}\t{g}\t{a}\t{b}\n" for row, (a, b, g) in enumerate(rows))
-    )
-    main(f"variants --model_dir {shared}/run --sts {sts} --output {tmp_path}/modules".split())
-    lines = capsys.readouterr().out.splitlines()[-4:]
-    assert [line.split()[0] for line in lines] == ["float32", "bfloat16", "float16", "int8"]
-    sizes = [size(tmp_path / "modules" / line.split()[0]) for line in lines]
-    assert sizes[1] < sizes[0]
-    for line in lines:
-        module = tmp_path / "modules" / line.split()[0]
-        assert f"| {float(line.split()[3]):.4f} |" in (module / "README.md").read_text()
 
 
 def test_a_weight_that_is_no_attribute_is_named():

@@ -6,9 +6,9 @@
     SICK*.txt                         SICK, with its header; scores from 1 to 5
 
 each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any .csv or
-.tsv file with a header, JSON lines or Parquet is read, with scores on any scale; without, those are
-whose columns have the names of `NAMED`. A pair without a score, which SemEval has since 2015, was
-not judged: it is left out and counted, and so is one without a text in such columns.
+.tsv file with a header, JSON lines or Parquet is read; without, those are whose columns have the
+names of `NAMED`. Scores are on any scale. A pair without a score, which SemEval has since 2015, was
+not judged: it is left out and counted, and so is one without a text.
 """
 
 import math
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
+from common.errors import InputError, reading
 from common.tables.delimited import Dialect
 from common.text_files import (
     Source,
@@ -44,9 +44,9 @@ NAMED = {
 
 
 class Pair(NamedTuple):
-    """Two sentences and their gold similarity, from 0 to 5 where no columns were named."""
+    """Two sentences and their gold similarity, from 0 to 5 in the benchmarks."""
 
-    genre: str  # or data set; empty where columns were named
+    genre: str  # or data set; empty in tables of one's own
     gold: float
     sentence1: str
     sentence2: str
@@ -141,17 +141,15 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
 
 
 def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
+    """The pairs of a file; None for each that nobody judged."""
     name = unpacked_name(path)
     genre = name.rsplit(".", 1)[0].split(_INPUT)[-1].removesuffix(".test")
-    if columns:
-        named = {name: [getattr(columns, name)] for name in NAMED}
-        return parse_rows(path, _of_row, columns=named, dialect=columns.dialect)
-    if _is_semeval(path):
-        return _semeval(path, _gold_of(path), genre)
-    if name.endswith(".txt"):
-        return parse_rows(path, _of_sick, columns=NAMED)
-    if not name.endswith((".csv", ".tsv")) or _has_names(path):
-        return parse_rows(path, _of_row, columns=NAMED)
+    if _is_semeval(path) and not columns:
+        return _semeval(path, genre)
+    if columns or not name.endswith((".csv", ".tsv")) or _has_names(path):
+        named = {name: [getattr(columns, name)] for name in NAMED} if columns else NAMED
+        dialect = columns.dialect if columns else Dialect()
+        return parse_rows(path, _of_row, columns=named, dialect=dialect)
     is_set = name.endswith(".tsv")
     # 503 of the benchmark's official rows have two columns about their licence.
     widths, at = ((3,), 0) if is_set else ((7, 9), 4)
@@ -161,8 +159,8 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
         if len(fields) not in widths:
             accepted = f"{' or '.join(map(str, widths))}, or a header with {', '.join(NAMED)}"
             raise ValueError(f"{len(fields)} tab-separated columns; accepted: {accepted}")
-        gold, left, right = fields[at : at + 3]
-        return _pair(genre if is_set else fields[0], left, right, _score(gold))
+        score, left, right = fields[at : at + 3]
+        return _pair(genre if is_set else fields[0], left, right, _score(score))
 
     return parse_lines(path, pair)
 
@@ -173,45 +171,35 @@ def _has_names(path: Path) -> bool:
 
 
 def _of_row(row: dict[str, Any]) -> Pair | None:
-    score = _score(row["score"], on_any_scale=True)
-    texts = [row[name] for name in ("sentence1", "sentence2")]
-    if other := [text for text in texts if not isinstance(text, str)]:
-        raise ValueError(f"a sentence is {other[0]!r}; accepted: text")
-    return None if score is None else Pair("", score, *texts)
-
-
-def _of_sick(row: dict[str, Any]) -> Pair | None:
-    genre = row.get("SemEval_set", "SICK")
+    genre = row.get("SemEval_set", "")  # of SICK
     return _pair(genre, row["sentence1"], row["sentence2"], _score(row["score"]))
 
 
-def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
-    scores = list(parse_lines(gold_path, _score, blank=True))
-    lines = list(parse_lines(path, str, blank=True))
-    if len(scores) != len(lines):
-        raise InputError(f"{gold_path}: {len(scores)} scores for {len(lines)} lines of {path.name}")
-    remaining = iter(scores)
+def _semeval(path: Path, genre: str) -> Iterator[Pair | None]:
+    gold = _gold_of(path)
 
-    def pair(line: str) -> Pair | None:
-        left, right, *_ = line.split("\t")
-        return _pair(genre, left, right, next(remaining))
+    def sentences(line: str) -> list[str]:
+        if len(fields := line.split("\t")) < 2:
+            raise ValueError(f"{line!r}; accepted: two sentences, with a tab between")
+        return fields[:2]
 
-    return parse_lines(path, pair, blank=True)
-
-
-def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pair | None:
-    if score is None:
-        return None
-    if not (is_visible(sentence1) and is_visible(sentence2)):
-        raise ValueError(f"the sentences are {sentence1!r} and {sentence2!r}; text is needed")
-    return Pair(genre, score, sentence1, sentence2)
+    lines, scores = (
+        parse_lines(file, parse, blank=True) for file, parse in ((path, sentences), (gold, _score))
+    )
+    with reading(f"{gold}: not as many scores as {path.name} has lines"):
+        for (left, right), score in zip(lines, scores, strict=True):
+            yield _pair(genre, left, right, score)
 
 
-def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
+def _pair(genre: str, sentence1: Any, sentence2: Any, score: float | None) -> Pair | None:
+    if other := [text for text in (sentence1, sentence2) if not isinstance(text, str)]:
+        raise ValueError(f"a sentence is {other[0]!r}; accepted: text")
+    return None if score is None else Pair(genre, score, sentence1, sentence2)
+
+
+def _score(text: Any) -> float | None:
     if isinstance(text, str) and not text.strip():
         return None
-    score = number(text)
-    if not (math.isfinite(score) if on_any_scale else 0.0 <= score <= 5.0):
-        accepted = "a finite number" if on_any_scale else "a number from 0 to 5"
-        raise ValueError(f"the score is {text!r}; accepted: {accepted}")
+    if not math.isfinite(score := number(text)):
+        raise ValueError(f"the score is {text!r}; accepted: a finite number")
     return score

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
@@ -104,6 +104,11 @@ def sha256(paths: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked if it is a .gz."""
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
 def unpacked_name(path: Path) -> str:
     """The name of a file without .gz."""
     return path.name.removesuffix(".gz")
@@ -144,7 +149,7 @@ def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -
     damaged.
     """
     number = 0
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with opened(path) as file:
         try:
             for number, content in enumerate(file, start=1):
                 line = content.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -225,7 +230,7 @@ def _delimited(
     path: Path, columns: Mapping[str, Sequence[str]], dialect: Dialect
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the fields of each row, by their own names and by those of the columns."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with opened(path) as file:
         numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
         lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
         table = rows(lines, dialect_of(path, dialect))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from evaluation.analysis.paired_test import Difference, compare
 from evaluation.metrics.declared import label, main_metric
 from evaluation.results.measure import FEW_UNITS, systems
-from evaluation.results.result import DECLARED, SYSTEMS, Result, data_name
+from evaluation.results.result import CEILING, DECLARED, SYSTEMS, Result, data_name
 from evaluation.results.runs import Run
 
 LEVEL = 0.05
@@ -72,7 +72,7 @@ def verdicts(runs: Sequence[Run], *, seed: int = 0) -> list[Verdict]:
         # System -> its result, and its name there if it is a baseline.
         others = {
             **{of.system: (of.results[name], None) for of in runs[1:] if name in of.results},
-            **{SYSTEMS.get(one, one): (result, one) for one in systems(result)},
+            **{SYSTEMS.get(one, one): (result, one) for one in systems(result) if one != CEILING},
         }
         figures = {
             system: (of.baselines[one] if one else of.metrics).get(metric)

@@ -5,7 +5,6 @@ once more with line breaks (`-with-multiline`); and test questions without label
 label `?`), whose labels are in a gold file.
 """
 
-import gzip
 import math
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -63,9 +62,9 @@ def find(path: Path) -> list[Source]:
     A question file without labels has its gold file with it. A gold file of questions that have
     text is no source of its own.
     """
-    if path.is_file() and not _has_text(path):
-        return [Source(_name(path), (path,))]
     if path.is_file():
+        if not _has_text(path):
+            return [Source(_name(path), (path,))]
         files, gold = [path], text_files.find(path.parent, f"*.subtaskB{_RELEVANCY}")
     else:
         every = text_files.find(path, "**/*.xml")
@@ -135,7 +134,7 @@ def read(source: Source) -> QueryData:
 
 def _first_candidate(path: Path) -> Mapping[str, str] | None:
     """Return the attributes of the first RelQuestion; None in a file of another subtask."""
-    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with reading(path), text_files.opened(path) as file:
         elements = (element for _, element in ElementTree.iterparse(file, events=["start"]))
         next(elements, None)  # the root
         top = next(elements, None)
@@ -147,9 +146,9 @@ def _first_candidate(path: Path) -> Mapping[str, str] | None:
 def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
     """Group related questions by ORGQ_ID; the text is subject and body, as in the paper."""
     queries: dict[str, Query] = {}
-    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with reading(path), text_files.opened(path) as file:
         for asked in ElementTree.parse(file).iter("OrgQuestion"):
-            query_id, text = _attribute(asked, "ORGQ_ID"), _text(asked, "OrgQ")
+            query_id, text = asked.attrib["ORGQ_ID"], _text(asked, "OrgQ")
             query = queries.setdefault(query_id, Query(query_id, text))
             if query.text != text:
                 raise ValueError(f"question {query_id!r} has the texts {query.text!r} and {text!r}")
@@ -159,28 +158,14 @@ def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
 
 def _candidate(related: ElementTree.Element, labels: Mapping[str, bool]) -> Candidate:
     """Make a candidate of a RelQuestion; engine rank 1 scores 1, rank 2 1/2."""
-    key = _attribute(related, "RELQ_ID")
-    label = _attribute(related, "RELQ_RELEVANCE2ORGQ")
+    names = ("RELQ_ID", "RELQ_RELEVANCE2ORGQ", "RELQ_RANKING_ORDER")
+    key, label, order = (related.attrib[name] for name in names)
     if label == _UNKNOWN and labels and key not in labels:
         raise ValueError(f"the related question {key!r} has no label in the .relevancy")
-    return Candidate(
-        key,
-        relevant=labels[key] if label == _UNKNOWN and labels else _label(label, LABELS),
-        engine_score=1.0 / _rank(_attribute(related, "RELQ_RANKING_ORDER")),
-        text=_text(related, "RelQ"),
-    )
-
-
-def _rank(text: str) -> float:
-    if not 1 <= (rank := number(text)) < math.inf:
-        raise ValueError(f"RELQ_RANKING_ORDER is {text!r}; accepted: numbers from 1")
-    return rank
-
-
-def _attribute(element: ElementTree.Element, name: str) -> str:
-    if name not in element.attrib:
-        raise ValueError(f"{element.tag} has no attribute {name}")
-    return element.attrib[name]
+    if not 1 <= (rank := number(order)) < math.inf:
+        raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
+    relevant = labels[key] if label == _UNKNOWN and labels else _label(label, LABELS)
+    return Candidate(key, relevant, engine_score=1.0 / rank, text=_text(related, "RelQ"))
 
 
 def _text(element: ElementTree.Element, prefix: str) -> str:

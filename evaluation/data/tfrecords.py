@@ -1,6 +1,5 @@
 """TFRecord files of tf.Examples, record by record; texts of the pipeline's training records."""
 
-import gzip
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ def parse_records(path: Path, parse: Callable[[Features], T]) -> Iterator[T]:
     from tensorflow.core.example.example_pb2 import Example  # importing TensorFlow takes seconds
 
     number = 0
-    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with reading(path), text_files.opened(path) as file:
         # A record is its length, that number's checksum, the bytes, and their checksum.
         while header := file.read(12):
             number += 1

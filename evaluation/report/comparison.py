@@ -12,7 +12,7 @@ from evaluation.analysis import paired_test
 from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import Score, mean
 from evaluation.report.tables import CANDIDATES, MAIN, Main, Table, interval_of, is_papers
-from evaluation.results.result import ALL, DECLARED, data_name
+from evaluation.results.result import ALL, CEILING, DECLARED, data_name
 from evaluation.results.runs import BASELINE, OURS
 
 SIMPLE, PRETRAINED, DIFFERENCE = "best simple baseline", "pretrained", "difference"
@@ -56,7 +56,7 @@ def best_baseline(scores: Sequence[Score], main: Main, *, pretrained: bool) -> S
     found = [
         score
         for score in of_figure(scores, main, BASELINE, main.of_baselines)
-        if score.pretrained == pretrained and score.column != "ceiling"
+        if score.pretrained == pretrained and score.column != CEILING
     ]
     return max(found, key=lambda score: score.value, default=None)
 

@@ -21,10 +21,10 @@ from evaluation.data import cqa_files
 from evaluation.data.cqa_files import QueryData
 from evaluation.metrics import classification, similarity
 from evaluation.results import measure
-from evaluation.results.result import Result
+from evaluation.results.result import CEILING, Result
 from evaluation.results.store import Evaluation
 
-SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
+SEARCH_ENGINE = "search_engine"
 METRICS = ("map", "avg_rec", "mrr")
 LABEL_METRICS = ("precision", "recall", "f1", "accuracy")
 
@@ -68,7 +68,6 @@ def evaluate(encoder, data: QueryData) -> Result:
     pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
     scores = engine = [candidate.engine_score for _, candidate in pairs]
     answered = {query.id for query, candidate in pairs if candidate.relevant}
-    # Scores that no order can beat.
     others = {CEILING: [float(candidate.relevant) for _, candidate in pairs]}
     if data.has_text:
         if encoder is None:

@@ -7,8 +7,8 @@
 
 each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any .csv or
 .tsv file with a header, JSON lines or Parquet is read; without, those are whose columns have the
-names of `NAMED`. Scores are on any scale. A pair without a score, which SemEval has since 2015, was
-not judged: it is left out and counted, and so is one without a text.
+names of `NAMED`; in both, scores are on any scale. A pair without a score, which SemEval has since
+2015, was not judged: it is left out and counted, and so is one without a text.
 """
 
 import math
@@ -172,7 +172,8 @@ def _has_names(path: Path) -> bool:
 
 def _of_row(row: dict[str, Any]) -> Pair | None:
     genre = row.get("SemEval_set", "")  # of SICK
-    return _pair(genre, row["sentence1"], row["sentence2"], _score(row["score"]))
+    score = _score(row["score"], on_any_scale=True)
+    return _pair(genre, row["sentence1"], row["sentence2"], score)
 
 
 def _semeval(path: Path, genre: str) -> Iterator[Pair | None]:
@@ -197,9 +198,11 @@ def _pair(genre: str, sentence1: Any, sentence2: Any, score: float | None) -> Pa
     return None if score is None else Pair(genre, score, sentence1, sentence2)
 
 
-def _score(text: Any) -> float | None:
+def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
     if isinstance(text, str) and not text.strip():
         return None
-    if not math.isfinite(score := number(text)):
-        raise ValueError(f"the score is {text!r}; accepted: a finite number")
+    score = number(text)
+    if not (math.isfinite(score) if on_any_scale else 0.0 <= score <= 5.0):
+        accepted = "a finite number" if on_any_scale else "a number from 0 to 5"
+        raise ValueError(f"the score is {text!r}; accepted: {accepted}")
     return score

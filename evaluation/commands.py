@@ -49,12 +49,9 @@ def _files(options: Any) -> RetrievalFiles:
 
 
 def _settings(options: Any, task: str) -> dict[str, Any]:
-    if task == "sts":
-        return {"columns": options.named_columns()}
-    if task == RETRIEVAL:
-        return {IGNORE_IDENTICAL_IDS: options.ignore_identical_ids}
-    names = ("candidates", "own_replies") if task == "response_ranking" else ()
-    return {name: getattr(options, name) for name in names}
+    of = {RETRIEVAL: (IGNORE_IDENTICAL_IDS,), "response_ranking": ("candidates", "own_replies")}
+    columns = {"columns": options.named_columns()} if task == "sts" else {}
+    return columns | {name: getattr(options, name) for name in of.get(task, ())}
 
 
 def _storing(options: ResultsOptions) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from common.errors import InputError
 from common.text_files import Source, is_visible, load_json, number, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
+_HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query", "document"}
+"""What tables with a header may call ids and texts."""
 MOST = 1000  # of a grade, and of a negative one: the library takes others for other numbers
 UNKNOWN_QUERY, UNKNOWN_DOCUMENT = "judgements_of_unknown_queries", "unknown_relevant_documents"
 REPEATED = "repeated_judgements"
@@ -111,6 +113,8 @@ def _of_tsv(line: str) -> tuple[str, str]:
     key, *texts = line.split("\t")
     if len(texts) != 1:
         raise ValueError(f"{len(texts) + 1} columns; accepted: id and text, with a tab between")
+    if key.strip().lower() in _HEADERS[0] and texts[0].strip().lower() in _HEADERS[1]:
+        raise ValueError(f"{line!r} is a header; accepted: id and text, without a header")
     return key.strip(), texts[0]
 
 

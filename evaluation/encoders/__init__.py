@@ -24,7 +24,7 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     if str(module) == USE and not folder.exists():
         return universal_sentence_encoder()
     if (folder / static.TOKENIZER).is_file() and not (folder / _SAVED_MODEL).is_file():
-        return static.StaticEncoder(folder, pretrained=pretrained)
+        return static.load(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds
 
     return Encoder(module, pretrained=pretrained)

@@ -59,6 +59,21 @@ class BatchedEncoder:
         return rows
 
 
+class Embeddings:
+    """An encoder that encodes inputs and responses alike."""
+
+    gives_embeddings = True
+
+    def __init__(self, encode: Encode, *, path: str, fingerprint: str, pretrained: bool):
+        self.path, self._fingerprint, self._pretrained = path, fingerprint, pretrained
+        self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)
+
+    def provenance(self) -> dict:
+        """Return its path, what identifies its weights, and whether it was trained elsewhere."""
+        found: dict = {"path": self.path, "fingerprint": self._fingerprint}
+        return found | ({"pretrained": True} if self._pretrained else {})
+
+
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yield the texts in batches of about the same memory, short ones first; the order is fixed."""
     batch: list[str] = []

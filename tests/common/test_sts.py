@@ -85,7 +85,7 @@ def test_a_semeval_year_is_one_source(year):
     assert source.provenance()["file"] == "STS2016.input.news.txt ... STS2016.gs.plagiarism.txt"
 
 
-@pytest.mark.parametrize("scores", ["5\n1\n", "5\nx\n1\n"])
+@pytest.mark.parametrize("scores", ["5\n1\n", "5\n9\n1\n"])
 def test_scores_must_fit_the_sentences(year, write_text, scores):
     write_text("2016/STS2016.gs.news.txt", scores)
     with pytest.raises(InputError, match=r"gs\.news\.txt"):

@@ -59,6 +59,7 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
         ({"queries": "q1 where\n"}, "queries.tsv:1"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv"),
         ({"queries": "q1\ta\tb\n"}, "queries.tsv:1: 3 .*accepted"),
+        ({"queries": "ID\ttext\n" + QUERIES}, "queries.tsv:1: .*ID.*header"),
         ({"queries": QUERIES + "q9\t\u3164\n"}, "q9"),
         ({"name": "queries.csv"}, "queries.csv"),
         ({"documents": '{"text": "a"}\n'}, "documents.jsonl.gz:1"),

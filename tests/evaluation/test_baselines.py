@@ -78,21 +78,29 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     assert run(*argv).count("already there") == 25
 
 
+BASELINES, STS = "baselines --sts stsb ", "sts --module m --data d "
+
+
 @pytest.mark.parametrize(
     ("asked", "named"),
     [
-        ("", "--response_ranking"),
-        ("--sts stsb --training_pairs pairs", "--response_ranking"),
-        ("--sts stsb --quotes none", "--quotes"),
-        ("--sts stsb --queries q --documents d", "--relevant"),
-        ("--sts stsb --tune", "sts-train.csv"),
-        ("--sts stsb --vectors nowhere", "nowhere"),
-        ("--sts stsb --modules nowhere", "nowhere"),
-        ("--sts stsb --module_words nowhere", "nowhere"),
-        ("--sts stsb --vectors a/x.txt b/x.vec.gz", "baselines/x"),
-        ("--sts stsb --modules a/m b/m", "baselines/m"),
-        ("--sts stsb --modules BM25", "baselines/BM25"),
-        ("--sts stsb --sentence_transformers missing", "missing: missing is not a model"),
+        ("baselines", "--response_ranking"),
+        (BASELINES + "--training_pairs pairs", "--response_ranking"),
+        (BASELINES + "--queries q --documents d", "--relevant"),
+        (BASELINES + "--tune", "sts-train.csv"),
+        (BASELINES + "--vectors nowhere", "nowhere"),
+        (BASELINES + "--modules nowhere", "nowhere"),
+        (BASELINES + "--module_words nowhere", "nowhere"),
+        (BASELINES + "--vectors a/x.txt b/x.vec.gz", "baselines/x"),
+        (BASELINES + "--modules a/m b/m", "baselines/m"),
+        (BASELINES + "--modules BM25", "baselines/BM25"),
+        (BASELINES + "--sentence_transformers missing", "missing: missing is not a model"),
+        (STS + "--columns a a s", "--columns"),
+        (STS + "--columns a b c --tune", "--tune"),
+        (STS + "--quotes none", "--quotes"),
+        (STS + "--columns a b c --escape xx", "--escape"),
+        (STS + "--seed -1", "--seed"),
+        ("mistakes --module m", "--sts"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any(
@@ -104,7 +112,7 @@ def test_what_cannot_be_is_refused_before_any(
     for name in ("a/m", "b/m", "BM25"):
         shutil.copytree(module, name)
     write_text("stsb/sts-dev.csv", ROWS)
-    assert named in fails("baselines", *asked.split(), "--output", "out")
+    assert named in fails(*asked.split(), "--output", "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -60,6 +60,9 @@ def test_other_data_have_a_clause_of_their_own_and_no_verdict_without_another_sy
     assert "; for sts-test, the difference" in sentence(verdicts(both))
     alone = dataclasses.replace(WIN[0], items=ranking(1, 2).items, baselines={})
     assert said(alone) == ""
+    # What no order can beat is no system.
+    items = [item | {"baselines": {"ceiling": 1}} for item in WIN[0].items]
+    assert said(dataclasses.replace(alone, items=items, baselines={"ceiling": {"p_at_1": 1}})) == ""
 
 
 def test_the_report_shows_the_sentence_and_prints_it(tmp_path, run):

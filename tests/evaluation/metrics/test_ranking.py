@@ -29,12 +29,6 @@ def test_ties_keep_file_order():
     assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
 
 
-def test_queries_without_a_relevant_candidate_stay_in_the_mean():
-    rankings = [labels("+--"), labels("---"), labels("-+-"), labels("---")]
-    assert mean_average_precision(rankings) == pytest.approx((1 + 0.5) / 4)
-    assert mean_reciprocal_rank(rankings) == pytest.approx((1 + 0.5) / 4)
-
-
 def test_lists_are_cut_at_ten():
     eleventh = labels("----------+")
     assert mean_average_precision([eleventh]) == 0

@@ -193,6 +193,7 @@ def test_names_on_the_page_are_shown_as_they_are(results, pairs, tmp_path):
     pictures = [unquote(each) for each in re.findall(r'<img src="(.*?)"', rendered)]
     assert best == [row]
     assert f" {html.escape(row)} 0" in rendered  # and its seed
+    assert f">{html.escape(row)}</" in rendered  # in a table
     assert (f"results/{wrong}.csv", wrong) in links
     assert pictures == ["a (b)-figure8.svg"]
 

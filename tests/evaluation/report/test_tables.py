@@ -1,11 +1,8 @@
 """Which rows, columns and figures the tables have."""
 
 import dataclasses
-import re
-from html import unescape
 
 import pytest
-from markdown_it import MarkdownIt
 
 from evaluation.report import tables
 from evaluation.report.scores import PAPER, Score, long_table
@@ -64,15 +61,6 @@ def test_a_table_as_markdown_and_as_csv():
     wide = Table("t", "Wide", [cells[0]._replace(header=name) for name in "abcde"])
     assert "[" not in wide.markdown()
     assert "[" in wide.markdown(wide=True)
-
-
-def test_names_in_a_table_are_shown_as_they_are():
-    names = ["*row*<i>|`1`", "_head_ [x](y)", "~block~ &lt;", "-of- *b*"]
-    row, header, block, of = names
-    table = Table("t", "A table", [Score(row, "ours", 0.5, header=header, block=block, of=of)])
-    html = MarkdownIt().enable("table").render(table.markdown())
-    cells = [unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html)]
-    assert cells == [block, header, row, f"0.500, {of}"]
 
 
 def test_the_papers_rows_are_there_on_its_data_alone():

@@ -1,5 +1,4 @@
 import dataclasses
-import json
 
 import pytest
 
@@ -33,22 +32,6 @@ def scored(store, source, compute, *, module=MODULE, **asked):
     one = Evaluation(source=source, compute=compute, module=module, **asked)
     (found,) = store.results([one])
     return found
-
-
-def test_a_result_says_where_it_comes_from(store, source, word_encoder):
-    found = scored(
-        store, source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE
-    )
-    stored = json.loads((store.output / "sts-dev.json").read_text())
-    assert stored["data"] == source.provenance()
-    assert stored["module"] == MODULE
-    assert stored["settings"] == {"seed": 4, "resamples": 2000}
-    assert stored["command"] == "python -m evaluation sts"
-    assert stored["seconds"] > 0
-    low, high = stored["intervals"]["pearson"]
-    assert -1 <= low < found.metrics["pearson"] < high <= 1
-    assert set(stored["groups"]["main-news"]) == {"n", "metrics", "intervals"}
-    assert set(stored["baseline_intervals"]["word_overlap"]) == {"pearson", "spearman"}
 
 
 def test_what_is_there_is_not_computed_again(store, source, word_encoder, capsys):

@@ -19,7 +19,6 @@ import unicodedata
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -33,7 +32,7 @@ from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.storage.lines import COMPRESSIONS, read_chunks
+from data_pipeline.storage.lines import plain_suffix, read_chunks
 
 EXCLUDED = "excluded"
 OPTION = "--exclude_texts"
@@ -96,23 +95,20 @@ def read_texts(file: InputFile) -> list[str]:
     Raises:
       InputError: if the file cannot be read as what its name says.
     """
-    suffixes = [suffix.lower() for suffix in PurePath(file.path).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
     try:
         text = b"".join(read_chunks(file, Tap())).decode("utf-8-sig")
         # splitlines would also split at other characters, such as U+2028.
         lines = text.split("\n")
-        match suffixes[-1:]:
-            case [".txt"]:
+        match plain_suffix(file.path):
+            case ".txt":
                 return lines + _between_tabs(lines)
-            case [".tsv"]:
+            case ".tsv":
                 return _between_tabs(lines)
-            case [".csv"]:
+            case ".csv":
                 return _of_csv(lines)
-            case [".jsonl"]:
+            case ".jsonl":
                 return [text for line in lines if line.strip() for text in _strings(line)]
-            case [".xml"]:
+            case ".xml":
                 return list(ET.fromstring(text).itertext())
     except UnreadableFileError as error:
         raise InputError(f"{OPTION}: {error}") from error

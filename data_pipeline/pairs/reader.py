@@ -9,7 +9,6 @@ The name tells the format; `.tfrecord` and `.jsonl` may be compressed. Needs no 
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -28,7 +27,7 @@ from data_pipeline.pairs.tfrecord import (
 )
 from data_pipeline.storage.filesystem import Tap, read_bytes
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.storage.lines import COMPRESSIONS, read_chunks, read_line_batches
+from data_pipeline.storage.lines import plain_suffix, read_chunks, read_line_batches
 
 TEXTS = ((INPUT, RESPONSE), (PREMISE, HYPOTHESIS))
 """The two texts of a pair of a conversation, and of an NLI pair."""
@@ -67,10 +66,8 @@ def read_texts(file: InputFile, tap: Tap) -> Iterator[tuple[str | bytes, str | b
 
 
 def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, str | bytes]]]:
-    path = PurePath(file.path)
-    is_compressed = path.suffix in COMPRESSIONS
-    suffix = PurePath(path.stem).suffix if is_compressed else path.suffix
-    if suffix not in _READERS or (is_compressed and suffix == ".parquet"):
+    suffix = plain_suffix(file.path)
+    if suffix not in _READERS:
         raise UnreadableFileError(
             f"{file.path}: unknown format; accepted: names that end in "
             f"{', '.join(_READERS)}; all but the last may be compressed"

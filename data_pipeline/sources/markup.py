@@ -5,16 +5,17 @@ no runs of white space. Links keep their label, code stays as text. Images go, a
 reply that repeats its input would teach a model to look for copies.
 """
 
+import html
 import re
 from collections.abc import Callable, Set
 from functools import cache
 from typing import Any
 
-from data_pipeline.sources import entities
-
+ENTITY = re.compile(r"&(?:[a-zA-Z]\w{1,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});")
+"""An HTML entity that ends in a semicolon: `&section=0` is part of a link."""
 _CELLS, _INLINE = {"td", "th"}, {"del", "ins"}
 _UNSEEN = {"blockquote", "head", "script", "style", "template", "title"}
-_AMPERSAND = re.compile(rf"&(?!{entities.ENTITY.pattern[1:]})")
+_AMPERSAND = re.compile(rf"&(?!{ENTITY.pattern[1:]})")
 _MARKDOWN = re.compile(r"(?m)[*_~`\[\]\\&<>#|]|^(?: {4}|\t|\s*(?:[-+=]|\d+[.)]))")
 _SPOILER = re.compile(r"(?s)(`+.*?`+)|(?:>!|\|\|)(.{1,1000}?)(?:!<|\|\|)")
 """Reddit's and Discord's, and code, where the same signs are text."""
@@ -30,6 +31,11 @@ def plain_text(text: str, markup: str) -> str:
         return text
     lines = _READERS[markup](text).replace("\r", "\n").split("\n")
     return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
+
+
+def without_entities(text: str) -> str:
+    """A text with the characters that entities stand for."""
+    return ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 class _SeenText:
@@ -73,7 +79,7 @@ def _html_parser() -> tuple[Any, re.Pattern[str]]:
 
 def has_html(text: str) -> bool:
     """Whether a text has tags or entities of HTML; `List<String>` and `<jane@x.org>` are none."""
-    return bool(_html_parser()[1].search(text) or entities.ENTITY.search(text))
+    return bool(_html_parser()[1].search(text) or ENTITY.search(text))
 
 
 def _without_html(text: str) -> str:
@@ -81,7 +87,7 @@ def _without_html(text: str) -> str:
 
     parser, tag = _html_parser()
     if not tag.search(text):
-        return entities.replaced(text)
+        return without_entities(text)
     return str(etree.fromstring(_AMPERSAND.sub("&amp;", text), parser))
 
 
@@ -112,7 +118,7 @@ def _without_slack(text: str) -> str:
     pieces = _SLACK_CODE.split(_SLACK_QUOTE.sub("", text))
     pieces[::2] = map(_without_emphasis, pieces[::2])
     pieces[1::2] = [code.strip("`") for code in pieces[1::2]]
-    return entities.replaced(_SLACK_LINK.sub(_label, "".join(pieces)))
+    return without_entities(_SLACK_LINK.sub(_label, "".join(pieces)))
 
 
 def _without_emphasis(text: str) -> str:

@@ -47,11 +47,6 @@ class InputFile(NamedTuple):
     """The absolute path, since workers may run in another folder; empty where it is `path`."""
 
     @property
-    def is_part(self) -> bool:
-        """Whether it is a part of a file."""
-        return self.end is not None
-
-    @property
     def stored_bytes(self) -> int:
         """Bytes to read, as stored."""
         return (self.size if self.end is None else self.end) - self.start

@@ -94,6 +94,12 @@ def is_compressed(file: InputFile) -> bool:
     return PurePath(file.path).suffix.lower() in COMPRESSIONS
 
 
+def plain_suffix(path: str) -> str:
+    """The suffix that says a file's format, in lower case; that of a compression is behind it."""
+    name = PurePath(path.lower())
+    return PurePath(name.stem).suffix if name.suffix in COMPRESSIONS else name.suffix
+
+
 def _as_surrogates(error: Any) -> tuple[str, int]:
     """What stands for bytes that cannot be decoded: no text has it, and UTF-8 neither."""
     return "\udc80" * (error.end - error.start), error.end

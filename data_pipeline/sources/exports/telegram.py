@@ -33,10 +33,7 @@ def _messages(message: Record, _: People) -> Iterable[Record]:
 EXPORT = Export(
     files=("result.json",),
     records=partial(
-        json_items,
-        path="messages",
-        about={"chat_id": "id", "chat": "name"},
-        inside=_CHATS,
+        json_items, path="messages", about={"chat_id": "id", "chat": "name"}, inside=_CHATS
     ),
     fields={
         "id": "id",

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from common.text_files import load_json
-from data_pipeline.sources import entities
+from data_pipeline.sources.markup import without_entities
 from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine
 
 _COMMENT_PREFIX, SUBMISSION_PREFIX = "t1_", "t3_"
@@ -170,7 +170,7 @@ def unescaped(body: str) -> str:
     Twice: the dumps escape what is itself Markdown with entities, such as `&amp;nbsp;`.
     """
     try:
-        return entities.replaced(html.unescape(body))
+        return without_entities(html.unescape(body))
     except ValueError:
         return body
 

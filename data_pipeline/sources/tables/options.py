@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 from common.command_line import option
 from common.errors import InputError
 from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
-from data_pipeline.pairs.options import (
-    FILE,
-    FOLDER,
-    HALVES,
-    IDS_WITHIN,
-    REPLIES,
-    PairOptions,
-)
+from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
 from data_pipeline.pairs.splits import THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS

@@ -6,7 +6,6 @@ element of a list.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from pathlib import PurePath
 from typing import Any, BinaryIO
 
 import orjson
@@ -18,15 +17,10 @@ from common.errors import InputError, message_of
 from common.tables.delimited import TAB, Dialect
 from common.text_files import load_json
 from data_pipeline.sources.tables.delimited import read_delimited
-from data_pipeline.sources.tables.rows import (
-    MISSING,
-    ROWS_A_BATCH,
-    Rows,
-    positions_of,
-)
+from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH, Rows, positions_of
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches
+from data_pipeline.storage.lines import COMPRESSIONS, plain_suffix, read_line_batches
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
@@ -43,12 +37,10 @@ def suffix_of(path: str, form: Dialect = _FORM) -> str:
     Raises:
       InputError: if nothing says an accepted format.
     """
-    name = PurePath(path.lower())
-    is_compressed = name.suffix in COMPRESSIONS
-    suffix = PurePath(name.stem).suffix if is_compressed else name.suffix
-    if suffix in JSON_LINES + DELIMITED or (suffix == PARQUET and not is_compressed):
+    suffix = plain_suffix(path)
+    if suffix in (*JSON_LINES, *DELIMITED, PARQUET):
         return suffix
-    if form.delimiter is not None and suffix != PARQUET:
+    if form.delimiter is not None:
         return ".csv"
     raise InputError(
         f"--input: {path!r}; accepted: names that end in {', '.join(JSON_LINES + DELIMITED)}, "

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from common.tables.delimited import position_of
 from data_pipeline.storage.inputs import UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
@@ -13,14 +15,8 @@ SKIPPED = "skipped"
 """The role, and the field, of the rule by which a format drops a message because of its kind."""
 
 
-class Missing:
-    """The value of a field that a row does not have."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING = Missing()
+MISSING = msgspec.UNSET
+"""The value of a field that a row does not have."""
 
 
 class Rows(NamedTuple):

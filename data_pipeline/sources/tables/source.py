@@ -28,14 +28,7 @@ from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
 from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows
-from data_pipeline.sources.tables.values import (
-    as_id,
-    as_order,
-    as_seconds,
-    as_text,
-    as_time,
-    whole,
-)
+from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, as_time, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from data_pipeline.sources.tables.rows import MISSING, Missing
+from data_pipeline.sources.tables.rows import MISSING
 
 _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
@@ -114,7 +114,7 @@ def _decimal(value: Any) -> Decimal:
         return Decimal(str(value))
     if isinstance(value, date):
         return _seconds_of(value.isoformat())
-    found = repr(value) if isinstance(value, Missing) else type(value).__name__
+    found = "missing" if value is MISSING else type(value).__name__
     raise ValueError(f"{_ORDERS}, but is {found}")
 
 

@@ -65,25 +65,6 @@ def rule_of(rules, text, author=""):
     return next((name for name, mask in found.items() if mask[0]), None)
 
 
-@pytest.mark.parametrize(
-    ("setting", "kept", "dropped", "rule"),
-    [
-        ({"max_characters": 3}, "abc", "abcd", "length"),
-        ({"min_characters": 3}, "abc", "ab", "min_characters"),
-        ({"min_letter_share": Fraction(1, 2)}, AGE, "ab12", "alphabetic"),
-        ({"min_letter_share": Fraction(0)}, "a1234567", "12345678", "alphabetic"),
-        ({"drop_prefixes": ("!", "www.")}, "see www.x", "www.x", "prefix"),
-        ({"drop_prefixes": ("!", "www.")}, "hello!", "!help", "prefix"),
-        ({"placeholders": "reddit"}, "[deleted] was right", "[Deleted by user]", "deleted"),
-    ],
-)
-def test_a_setting_turns_on_its_rule_alone(setting, kept, dropped, rule):
-    rules = MessageRules(**setting)
-    assert rules.names == [rule]
-    assert rule_of(rules, kept) is None
-    assert rule_of(rules, dropped) == rule
-
-
 def test_the_papers_rules_and_their_order():
     assert PAPER._replace(min_characters=1).names == [
         *("deleted", "length", "alphabetic", "prefix", "bot", "min_characters")
@@ -91,18 +72,6 @@ def test_the_papers_rules_and_their_order():
     assert NONE.names == []
     assert rule_of(PAPER, AGE) == rule_of(PAPER, HINDI) == "alphabetic"
     assert rule_of(PAPER._replace(min_letter_share=Fraction(1, 2)), AGE) is None
-
-
-@pytest.mark.parametrize("share", ["0.1", "0.29", "0.57", "0.7"])
-def test_shares_are_exact(share):
-    """As binary fractions, 0.29 of 100 is 28.999999999999996 and 0.57 of 100 is 56.99999999999999.
-
-    A message with exactly the share is dropped, and one more letter keeps it.
-    """
-    letters = int(share[2:].ljust(2, "0"))
-    rules = MessageRules(min_letter_share=Fraction(share))
-    assert rule_of(rules, "a" * letters + "1" * (100 - letters)) == "alphabetic"
-    assert rule_of(rules, "a" * (letters + 1) + "1" * (99 - letters)) is None
 
 
 @pytest.mark.parametrize("rules", ["paper", "none"])

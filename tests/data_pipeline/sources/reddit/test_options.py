@@ -46,35 +46,3 @@ def test_authors_however_they_are_written(tmp_path):
     (tmp_path / "bots.txt").write_text(" \n")
     with pytest.raises(InputError, match="--bots"):
         _ = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt")).selection
-
-
-def test_rules_are_counted_in_their_order_each_comment_once(
-    run, write_dump, comment, tmp_path, statistics_of
-):
-    fine = {"score": 3, "subreddit": "fish"}
-    rows = [
-        comment("c1", body="kept as it is", **fine),
-        comment("c2", "t1_c1", body="a reply that stays", **fine),
-        comment("c3", body="[removed]", author="a_bot", score=0),
-        comment("c4", body="short", score=0, subreddit="dogs"),
-        comment("c5", body="long enough", score=1, subreddit="dogs"),
-        comment("c6", body="long enough", score=3, subreddit="dogs"),
-        comment("c7", body="long enough", subreddit="fish"),
-    ]
-    run(
-        *("--input", write_dump("RC", rows), "--output", tmp_path / "out"),
-        *("--min_characters", 6, "--min_score", 2, "--subreddits", "fish"),
-    )
-    statistics = statistics_of(tmp_path / "out")
-    assert statistics["dropped"] == {
-        "deleted": 1,
-        "deleted_later": 0,
-        "length": 0,
-        "alphabetic": 0,
-        "prefix": 0,
-        "bot": 0,
-        "min_characters": 1,
-        "min_score": 2,
-        "subreddits": 1,
-    }
-    assert (statistics["kept"], statistics["pairs"]) == (2, 1)

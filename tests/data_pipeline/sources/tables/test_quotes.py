@@ -19,21 +19,6 @@ def texts(pairs):
     return sorted((pair["input"], pair["response"]) for pair in pairs)
 
 
-@pytest.mark.parametrize(
-    ("delimiter", "quotes"), [(";", ()), ("|", ()), ("\t", ("--quotes", "rfc4180"))]
-)
-def test_a_quoted_field_may_hold_lines_like_rows(make, write, delimiter, quotes):
-    lines = ["question;answer", '"How;\nwhy;\nand when?";"So;\nsince;\nnow"', "a;b"]
-    path = write("t.csv", *(line.replace(";", delimiter) for line in lines))
-    asked = ("pairs", "--input", path, *FIELDS, "--delimiter", delimiter, *quotes)
-    statistics, pairs = make(*asked)
-    one = tuple(
-        each.replace(";", delimiter) for each in ("How;\nwhy;\nand when?", "So;\nsince;\nnow")
-    )
-    assert texts(pairs) == [one, ("a", "b")]
-    assert statistics["malformed"] == 0
-
-
 def test_a_quote_that_swallows_rows_ends_the_job(refused, write):
     rows = [f"question {n},answer {n}" for n in range(300)]
     for stray in ('"no end,x', 'x,"no end'):

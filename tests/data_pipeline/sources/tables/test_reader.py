@@ -145,18 +145,6 @@ def test_a_field_or_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
     assert [line.number for line in malformed] == [3, 4]
 
 
-def test_rows_of_another_width_and_other_bytes_are_malformed(tmp_path):
-    path = tmp_path / "f.csv"
-    path.write_bytes(b"id,said\n1\n2,two,more\n\n3,\xff\n4,four\n")
-    values, numbers, malformed = read(path)
-    assert (values, numbers) == ([("4", "four")], [6])
-    assert [(line.number, line.line) for line in malformed] == [
-        (2, b"1"),
-        (3, b"2,two,more"),
-        (5, b"3,\xff"),
-    ]
-
-
 def test_json_may_be_nested_and_broken(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_bytes(

@@ -78,21 +78,17 @@ def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[
 
     Yields them in batches of at most `PAIRS_A_BATCH`.
     """
-    rows = own.rows_of(pairs.column(BEFORE_INPUT))
-    for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
+    of_pairs = own.rows_of(pairs.column(BEFORE_INPUT))
+    for piece in pieces(own.text_bytes(of_pairs), rows=PAIRS_A_BATCH):
         some = pairs.slice(piece.start, piece.stop - piece.start)
-        yield _with_turn(some, own, rows[piece.start : piece.stop], turn=turn)
-
-
-def _with_turn(pairs: pa.RecordBatch, own: OwnMessages, rows: Any, *, turn: int) -> pa.RecordBatch:
-    before = own.take("id", rows)
-    new = own.are_kept(rows)
-    for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
-        new &= ~values_of(pc.equal(before, pairs.column(name)))
-    rows = pc.if_else(pa.array(new), rows, None)
-    columns = dict(zip(pairs.schema.names, pairs.columns, strict=True)) | {
-        BEFORE_INPUT: own.take("parent", rows),
-        CONTEXT.format(turn): own.take("text", rows),
-        CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
-    }
-    return pa.RecordBatch.from_arrays(list(columns.values()), schema=pairs.schema)
+        rows = of_pairs[piece.start : piece.stop]
+        before, new = own.take("id", rows), own.are_kept(rows)
+        for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
+            new &= ~values_of(pc.equal(before, some.column(name)))
+        rows = pc.if_else(pa.array(new), rows, None)
+        columns = dict(zip(some.schema.names, some.columns, strict=True)) | {
+            BEFORE_INPUT: own.take("parent", rows),
+            CONTEXT.format(turn): own.take("text", rows),
+            CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
+        }
+        yield pa.RecordBatch.from_arrays(list(columns.values()), schema=some.schema)

@@ -22,6 +22,8 @@ from data_pipeline.vocabulary.options import VocabularyOptions
 
 _STORED_BYTES_A_PARTITION = 256 << 20
 _MIN_PARTITIONS = 16
+_COUNTED = ("occurrences", "distinct", "kept", "occurrences_of_kept")
+"""Of words and of bigrams."""
 
 
 def main(options: VocabularyOptions, beam_arguments: Sequence[str]) -> None:
@@ -58,7 +60,10 @@ def count_vocabulary(
         )
         workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
         report = run_graph(output, beam_options, graph, workers=workers)
-        statistics = _statistics(Counter(report.tally[COUNTS]))
+        counts = Counter(report.tally[COUNTS])
+        statistics: dict[str, Any] = {name: counts[name] for name in ("records", "texts")}
+        for kind in KINDS:
+            statistics[kind] = {name: counts[f"{kind}/{name}"] for name in _COUNTED}
         if not options.allow_empty and statistics[WORDS]["kept"] == 0:
             raise InputError(
                 f"no words to write: {statistics['records']:,} pairs with "
@@ -76,10 +81,3 @@ def count_vocabulary(
         return statistics
 
     return run_job(options, files, described, work)
-
-
-def _statistics(counts: Counter) -> dict[str, Any]:
-    """The contents of `statistics.json`."""
-    names = ("occurrences", "distinct", "kept", "occurrences_of_kept")
-    of_kinds = {kind: {name: counts[f"{kind}/{name}"] for name in names} for kind in KINDS}
-    return {"records": counts["records"], "texts": counts["texts"], **of_kinds}

@@ -92,17 +92,6 @@ class ImportOptions(FlowOptions):
         """Whether the export has them."""
         return "time" in self._declared.fields
 
-    def describe(self) -> dict[str, Any]:
-        """The export, the rules and the markup."""
-        return {
-            "import": self.export,
-            **self.message_rules().describe(),
-            **self._filters,
-            "text_markup": self.text_markup or self._declared.markup,
-            "strip_repeated": self.strip_repeated,
-            "flow": self.flow and self.flow._asdict(),
-        }
-
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
         """Reads exports, after a look at the first messages.
 

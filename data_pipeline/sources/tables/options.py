@@ -67,6 +67,21 @@ class MessageOptions(PairOptions, RuleOptions):
         source = source.measured(files, is_required=self.max_malformed < 1)
         return source._replace(strips_repeated=self.strip_repeated)
 
+    def describe(self) -> dict[str, Any]:
+        """The rules, and what is given of the options that pairs of all sources do not have."""
+        others = {"rules", *MessageRules._fields}
+        others |= {field.name for field in dataclasses.fields(PairOptions)}
+        given = {
+            field.name: value
+            for field in dataclasses.fields(self)
+            if field.name not in others
+            if (value := getattr(self, field.name)) not in (field.default, None)
+        }
+        for name, value in given.items():
+            if isinstance(value, tuple):
+                given[name] = value[0] if len(value) == 1 else list(value)
+        return given | self.message_rules().describe()
+
 
 @dataclass(frozen=True, kw_only=True)
 class FlowOptions(MessageOptions):
@@ -197,18 +212,6 @@ class TableOptions(MessageOptions):
         rules = super().message_rules()
         return rules if "author" in self.names else rules._replace(drop_authors_containing=())
 
-    def describe(self) -> dict[str, Any]:
-        """The fields, the rules and the form."""
-        names = ("quotes", "escape", "columns", "encoding", "strip_repeated")
-        return {
-            **{f"{role}{_SUFFIX}": name for role, name in self.names.items()},
-            **self.message_rules().describe(),
-            "delimiter": self.delimiter,
-            # Left out where they are off: what was complete before they existed stays complete.
-            **{name: given for name in names if (given := getattr(self, name))},
-            **({"text_markup": self.text_markup} if self.text_markup != "none" else {}),
-        }
-
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
         """Reads tables, after a look at the first rows.
 
@@ -328,13 +331,6 @@ class ConversationOptions(TableOptions, FlowOptions):
     def has_authors(self) -> bool:
         """With --author_field, of messages that answer others."""
         return self.author_field is not None and self.pairs_of != HALVES
-
-    def describe(self) -> dict[str, Any]:
-        """The fields, the rules and the form, and what means no parent."""
-        described = super().describe()
-        names = ("no_parent", "ids_within", "gap", "merge_author_runs")
-        given = {name: getattr(self, name) for name in names}
-        return described | {name: value for name, value in given.items() if value}
 
 
 @dataclass(frozen=True, kw_only=True)

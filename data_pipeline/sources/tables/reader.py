@@ -148,7 +148,11 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
     first = 1
     with _parquet(file) as (stream, table):
         header = list(_columns_of(table.schema_arrow))
-        outer = [_column_with(name, header) for name in names]
+        # A dotted name may be of an element of a list.
+        outer = [
+            max((of for of in header if f"{name}.".startswith(f"{of}.")), key=len, default=name)
+            for name in names
+        ]
         elements = [name[len(column) + 1 :] for name, column in zip(names, outer, strict=True)]
         positions, notes = positions_of(outer, header, file.path)
         names = [header[position] for position in positions]
@@ -199,12 +203,6 @@ def _columns_of(fields: Any, before: str = "") -> Iterator[str]:
             yield from _columns_of(field.type, f"{before}{field.name}.")
         else:
             yield f"{before}{field.name}"
-
-
-def _column_with(name: str, columns: Sequence[str]) -> str:
-    """The column that a dotted name is of, or an element of; the name itself if there is none."""
-    around = [column for column in columns if f"{name}.".startswith(f"{column}.")]
-    return max(around, key=len, default=name)
 
 
 def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:

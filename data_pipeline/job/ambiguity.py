@@ -31,8 +31,8 @@ ASCENDING = "ascending"
 """File -> `MessageBatch.ascending`; below 0 where the newest turns come first."""
 _ROW_BITS = 40
 
-Place = tuple[int, str | None]
-"""The position of a message, and its text where it is kept."""
+Place = tuple[pa.RecordBatch, int]
+"""A batch with positions, and texts of kept messages; and the row of a message in it."""
 
 
 def position_of_first(part: int) -> int:
@@ -57,10 +57,12 @@ class Cases:
     def add(self, kind: str, what: str, *places: Place, number: int = 1) -> None:
         """Counts cases, and says what the first of them is and which messages have it."""
         self.counts[kind] += number
-        last = max(position for position, _ in places)
-        if kind not in self._first or last < self._first[kind][0]:
-            shown = (f"{(text or '')[:60]!r} in {self.file_of(place)!r}" for place, text in places)
-            self._first[kind] = last, f"{what}: {' and '.join(shown)}"
+        positions = [batch.column("position")[row].as_py() for batch, row in places]
+        if kind not in self._first or max(positions) < self._first[kind][0]:
+            texts = [batch.column("text")[row].as_py() or "" for batch, row in places]
+            files = map(self.file_of, positions)
+            shown = [f"{t[:60]!r} in {file!r}" for t, file in zip(texts, files, strict=True)]
+            self._first[kind] = max(positions), f"{what}: {' and '.join(shown)}"
 
     def tally(self) -> Tally:
         """The counts and the first cases."""
@@ -74,11 +76,7 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     Messages are those of one partition, in reading order if two share an id; `rows` are of the
     message that each reply to them names, null where there is none.
     """
-    ids, texts, positions = (messages.column(name) for name in ("id", "text", "position"))
-
-    def place(row: int) -> Place:
-        return positions[row].as_py(), texts[row].as_py()
-
+    ids, texts = messages.column("id"), messages.column("text")
     first = pc.index_in(ids, value_set=ids).to_numpy()
     later = np.flatnonzero(first != np.arange(len(first)))
     some, others = (texts.take(pa.array(rows)) for rows in (first[later], later))
@@ -87,7 +85,8 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     if len(differ := later[~equal]):
         row = int(differ[0])
         what = f"messages, first the id {published(ids.slice(row, 1))[0].as_py()!r}"
-        cases.add(RECURRING, what, place(int(first[row])), place(row), number=len(differ))
+        those = (messages, int(first[row])), (messages, row)
+        cases.add(RECURRING, what, *those, number=len(differ))
     own = whole(published(ids))
     if own is ids:
         return
@@ -98,11 +97,9 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     lost, found = lost.filter(found.is_valid()), found.drop_null()
     if len(found):
         row = int(np.argmin(lost.column("position").to_numpy()))
-        reply = lost.slice(row, 1).to_pylist()[0]
-        parent = own[found[row].as_py()].as_py()
-        what = f"replies, first to {parent!r} in the thread {reply['thread']!r}"
-        those = (reply["position"], reply["text"]), place(found[row].as_py())
-        cases.add(ELSEWHERE, what, *those, number=len(found))
+        thread, of_parent = lost.column("thread")[row].as_py(), found[row].as_py()
+        what = f"replies, first to {own[of_parent].as_py()!r} in the thread {thread!r}"
+        cases.add(ELSEWHERE, what, (lost, row), (messages, of_parent), number=len(found))
 
 
 def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:

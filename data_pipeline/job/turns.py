@@ -64,9 +64,7 @@ def link_turns(
     the same id and parent; so does one that stands elsewhere, if the first of these is to be kept.
     """
     turns = turns.sort_by(POSITION.name)
-    orders, texts, positions = (
-        turns.column(name).to_pylist() for name in ("order", "text", POSITION.name)
-    )
+    orders, texts = (turns.column(name).to_pylist() for name in ("order", "text"))
     in_order, places, runs = _in_order(turns, cases, ascending)
     ids: list[str] = []
     parents: list[str | None] = []
@@ -82,8 +80,7 @@ def link_turns(
             if texts[row] not in known:
                 if known:
                     what = f"turns, first {orders[row]} in the thread {thread!r}"
-                    those = ((positions[each], texts[each]) for each in (first, row))
-                    cases.add(TIES if is_tie else RECURRING, what, *those)
+                    cases.add(TIES if is_tie else RECURRING, what, (turns, first), (turns, row))
                 if known and keeps_first and not is_tie:
                     known[texts[row]] = known[texts[first]]
                 else:
@@ -110,10 +107,9 @@ def link_channels(
     messages = _each_id_once(messages.sort_by(POSITION.name), cases)
     in_order, places, _ = _in_order(messages, cases, ascending)
     messages = messages.take(pa.array(in_order, pa.int64()))
-    texts, positions = (messages.column(name) for name in ("text", POSITION.name))
     for row, (before, own) in enumerate(pairwise(in_order)):
         if places[before] == places[own]:
-            those = [(positions[at].as_py(), texts[at].as_py()) for at in (row, row + 1)]
+            those = (messages, row), (messages, row + 1)
             cases.add(TIES, f"messages, first in the thread {places[own][0]!r}", *those)
     return _follow(messages, flow, cases, are_turns=False)
 
@@ -129,14 +125,14 @@ def _with_columns(
 
 def _each_id_once(turns: pa.RecordBatch, cases: Cases) -> pa.RecordBatch:
     """The first of each id in a thread; others are counted, and ambiguous if their text differs."""
-    ids, texts, positions = (turns.column(name) for name in ("id", "text", POSITION.name))
+    ids, texts = turns.column("id"), turns.column("text")
     keys = _within_threads(turns, "id")
     first = pc.index_in(keys, value_set=keys).to_numpy()
     is_first = first == np.arange(len(first))
     for row in np.flatnonzero(~is_first).tolist():
-        those = [(positions[at].as_py(), texts[at].as_py()) for at in (int(first[row]), row)]
-        if those[0][1] != those[1][1]:
+        if texts[int(first[row])] != texts[row]:
             own_id = published(ids.slice(row, 1))[0].as_py()
+            those = (turns, int(first[row])), (turns, row)
             cases.add(RECURRING, f"messages, first the id {own_id!r}", *those)
     cases.counts["duplicates"] += int((~is_first).sum())
     return turns.filter(pa.array(is_first))

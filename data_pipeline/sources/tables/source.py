@@ -23,7 +23,7 @@ from data_pipeline.sources import ids
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
-from data_pipeline.sources.source import SCHEMAS, Flow, Layout, MessageBatch, Wording
+from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
@@ -101,15 +101,6 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     SKIPPED: (SKIPPED, lambda rule: None if rule is MISSING else rule),
 }
 """Role of a field -> the column that it becomes, and how its values are read."""
-_WITHOUT_FIELD = {
-    "id": "",
-    "parent": None,
-    "thread": "",
-    "group": "",
-    "created": None,
-    "author": "",
-}
-"""Column -> its value where there is no field for it."""
 
 
 class TableSource(NamedTuple):
@@ -319,7 +310,7 @@ class TableSource(NamedTuple):
     ) -> dict[str, list[Any]]:
         """Name -> column, of all that `SCHEMAS` has for the layout, and the authors."""
         columns: dict[str, list[Any]] = {
-            name: [off] * len(numbers) for name, off in _WITHOUT_FIELD.items()
+            field.name: [None if field.nullable else ""] * len(numbers) for field in MESSAGES
         }
         columns |= {_COLUMNS.get(role, (role,))[0]: column for role, column in values.items()}
         if "order" in columns:
@@ -361,7 +352,7 @@ class TableSource(NamedTuple):
         for name in columns:
             if name.startswith(CONTEXT.format("")):
                 schema = schema.append(pa.field(name, pa.large_string()))
-        authors = pa.array(columns["author"], pa.string())
+        authors = pa.array(columns["author"], pa.string()).fill_null("")
         arrays = {
             field.name: pa.array(columns.get(field.name, [None] * rows), field.type)
             for field in schema

@@ -18,9 +18,9 @@ from data_pipeline.card.statistics import UNKNOWN as WITHOUT_TIME
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
+from data_pipeline.job.flow import MERGED
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
-from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.newest import UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
 from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION

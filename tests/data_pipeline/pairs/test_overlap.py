@@ -1,12 +1,8 @@
 """Held-out pairs whose texts are those of a train pair: counted, and warned of."""
 
-import json
-import logging
-
 import pytest
 
-from data_pipeline.__main__ import main
-from data_pipeline.pairs.reader import read_pairs
+from data_pipeline.pairs.splits import SPLITS
 
 
 def dialogues(ids, *, turns=3, text="turn {turn} of dialogue {number}"):
@@ -19,21 +15,17 @@ def dialogues(ids, *, turns=3, text="turn {turn} of dialogue {number}"):
 
 
 @pytest.fixture
-def made(tmp_path, caplog):
+def made(make, write_table, stored, tmp_path, caplog):
     """Runs the command: what it counts, the texts of each split, the warnings."""
 
     def run(rows, *arguments):
-        path, output = tmp_path / "turns.jsonl", tmp_path / "pairs"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         fields = ("--thread_field", "dialogue", "--order_field", "turn", "--text_field", "text")
         splits = ("--test_fraction", "0.3", "--validation_fraction", "0.2")
-        files = ("--input", str(path), "--output", str(output))
-        with caplog.at_level(logging.WARNING):
-            main(["conversations", *files, *fields, *splits, *arguments])
-        counts = json.loads((output / "statistics.json").read_text())
+        path = write_table("turns.jsonl", rows)
+        counts, _ = make("conversations", "--input", path, *fields, *splits, *arguments)
         texts = {
-            split: [(pair["input"], pair["response"]) for pair in read_pairs(f"{output}/{split}-*")]
-            for split in ("train", "validation", "test")
+            split: [(pair["input"], pair["response"]) for pair in stored(tmp_path / "out", split)]
+            for split in SPLITS
         }
         return counts, texts, caplog.text
 

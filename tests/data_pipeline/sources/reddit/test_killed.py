@@ -1,86 +1,51 @@
 """A job that is killed at any moment leaves nothing that looks finished, and is completed later."""
 
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from backports import zstd
 
 from data_pipeline import SampleOptions, write_sample
+from tests.engines import processes
 
 REPOSITORY = Path(__file__).parents[4]
-COMMENTS = 150_000
-FILES = 6
 KILLS = 6
-ALONE = ("--direct_num_workers", 1)
-TOGETHER = ("--direct_num_workers", 2, "--direct_running_mode", "multi_processing")
+ALONE = ("--direct_num_workers", "1")
+TOGETHER = ("--direct_num_workers", "2", "--direct_running_mode", "multi_processing")
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def dumps(tmp_path_factory):
-    """A sample dump in several files."""
     folder = tmp_path_factory.mktemp("dumps")
-    write_sample(SampleOptions(output=str(folder / "sample"), comments=COMMENTS, seed=5))
-    lines = [
-        line
-        for month in sorted((folder / "sample" / "reddit").iterdir())
-        for line in zstd.decompress(month.read_bytes()).splitlines(keepends=True)
-    ]
-    for number in range(FILES):
-        part = lines[number * len(lines) // FILES : (number + 1) * len(lines) // FILES]
-        (folder / f"RC_{number}.zst").write_bytes(zstd.compress(b"".join(part)))
-    return folder
+    write_sample(SampleOptions(output=str(folder), comments=150_000, seed=5))
+    return folder / "reddit"
 
 
 def command(dumps, output, workers):
-    arguments = ("reddit", "--input", f"{dumps}/RC_*", "--output", output, "--context_turns", 1)
-    return [sys.executable, "-m", "data_pipeline", *map(str, (*arguments, *workers))]
+    job = ("-m", "data_pipeline", "reddit", "--input", f"{dumps}/RC_*", "--output", str(output))
+    return [sys.executable, *job, "--context_turns", "1", *workers]
 
 
-@contextmanager
-def started(*arguments):
-    """A command in a group of its own, of which nothing is left behind."""
-    with subprocess.Popen(
-        command(*arguments),
-        cwd=REPOSITORY,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            kill_group(process)
+def run_to_the_end(*job):
+    subprocess.run(command(*job), cwd=REPOSITORY, check=True, capture_output=True, timeout=240)
 
 
-def kill_group(process):
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def run_to_the_end(*arguments):
-    with started(*arguments) as process:
-        assert process.wait(120) == 0
-
-
-def wait_for(condition, process):
-    while process.poll() is None and not condition():
-        time.sleep(0.005)
-    return process.poll() is None
-
-
-def begun(output):
-    """When the job in this folder began its work, which is after the imports; else None."""
-    with suppress(FileNotFoundError):
-        return (output / "_incomplete").stat().st_ctime_ns
+def started(dumps, output, workers):
+    """The group of a job that has begun its work, which is after the imports."""
+    before = set(output.glob("_incomplete/*"))
+    job = command(dumps, output, workers)
+    group = processes.start(*job, log=output.with_name("log"), folder=REPOSITORY)
+    processes.wait_until(
+        lambda: set(output.glob("_incomplete/*")) - before or not processes.is_alive(group),
+        seconds=120,
+        what="the job begins",
+    )
+    return group
 
 
 def published(output):
@@ -97,37 +62,23 @@ def published(output):
 def undisturbed(dumps, tmp_path_factory):
     """What a job publishes that nobody kills, and how many seconds it works for it."""
     output = tmp_path_factory.mktemp("undisturbed") / "out"
-    with started(dumps, output, ALONE) as process:
-        assert wait_for(lambda: begun(output), process)
-        began = time.monotonic()
-        assert process.wait(120) == 0
-        seconds = time.monotonic() - began
+    group, began = started(dumps, output, ALONE), time.monotonic()
+    processes.wait_until(lambda: not processes.is_alive(group), seconds=240, what="the job ends")
     assert len(published(output)) == 16 + 2 + 2
-    return published(output), seconds
+    return published(output), time.monotonic() - began
 
 
 @pytest.mark.parametrize("workers", [ALONE, TOGETHER], ids=["alone", "together"])
 def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, workers):
     expected, seconds = undisturbed
-    output = tmp_path / "out"
-    seed = 7
-    draw = random.Random(seed).uniform
+    output, draw = tmp_path / "out", random.Random(7).uniform
     killed = 0
     for moment in sorted(draw(0, seconds) for _ in range(KILLS)):
-        last = begun(output)
-        with started(dumps, output, workers) as process:
-            assert wait_for(lambda last=last: begun(output) not in (None, last), process)
-            time.sleep(moment)
-            if process.poll() is not None:
-                assert process.returncode == 0
-                break
-            kill_group(process)
-            process.wait()
-        killed += 1
-        print(f"seed {seed}: killed {moment:.2f} of {seconds:.2f} s in")
-        # Killed while it said goodbye: it had done all its work.
-        if (output / "COMPLETED").exists():
-            assert published(output) == expected
+        group = started(dumps, output, workers)
+        time.sleep(moment)
+        killed += processes.is_alive(group)
+        processes.kill(group)
+        if (output / "COMPLETED").exists():  # it had done all its work
             break
     assert killed > 1
     run_to_the_end(dumps, output, workers)
@@ -137,12 +88,13 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
 
 
 def test_the_launcher_is_killed_and_its_workers_outlive_it(dumps, undisturbed, tmp_path):
-    expected, _ = undisturbed
     output = tmp_path / "out"
-    with started(dumps, output, TOGETHER) as process:
-        assert wait_for(lambda: list(output.glob("_incomplete/*/*.partial")), process)
-        process.kill()
-        process.wait()
-        assert not (output / "COMPLETED").exists()
-        run_to_the_end(dumps, output, TOGETHER)
-    assert published(output) == expected
+    group = started(dumps, output, TOGETHER)
+    processes.wait_until(
+        lambda: list(output.glob("_incomplete/*/*.partial")), seconds=60, what="a file"
+    )
+    subprocess.run(["kill", "-9", str(group)], check=True)
+    assert not (output / "COMPLETED").exists()
+    run_to_the_end(dumps, output, TOGETHER)
+    processes.kill(group)
+    assert published(output) == undisturbed[0]

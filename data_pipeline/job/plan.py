@@ -14,6 +14,11 @@ _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join; some 300 MB of text."""
 _MIN_PARTITIONS = 16
 _MOST_PARTITIONS = 1024
+_OF_ALL_SOURCES = (
+    *("pairs_of", "split_by", "test_fraction", "validation_fraction", "format", "gzip"),
+    *("records_per_file", "context_turns", "max_copies_of_pair"),
+)
+"""Options of all sources that change what is written, beside the shards."""
 
 
 class Plan(NamedTuple):
@@ -31,19 +36,10 @@ class Plan(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """What of the options, the source's included, makes two jobs the same, as JSON."""
-        options, by_split = self.options, self.shards.by_split
         return {
-            "pairs_of": options.pairs_of,
-            "split_by": options.split_by,
-            "test_fraction": options.test_fraction,
-            "validation_fraction": options.validation_fraction,
-            **{f"{split}_shards": number for split, number in by_split.items()},
-            "format": options.format,
-            "gzip": options.gzip,
-            "records_per_file": options.records_per_file,
-            "context_turns": options.context_turns,
-            **options.describe(),
-            "max_copies_of_pair": options.max_copies_of_pair,
+            **{name: getattr(self.options, name) for name in _OF_ALL_SOURCES},
+            **{f"{split}_shards": number for split, number in self.shards.by_split.items()},
+            **self.options.describe(),
             "exclude_texts": self.excluded and self.excluded.describe(),
         }
 

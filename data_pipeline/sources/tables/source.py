@@ -50,9 +50,8 @@ _HAS_TIME = "has a time"
 _NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
 _TIME = re.compile(r"\d[-:T]\d")
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
-"""What some tables write where there is no parent. Each may also be the id of a message."""
-_NAMED, _THERE = "has the parent ", "has the id "
-"""Groups that begin so, and end in one of `_NO_PARENTS`, say that a file has that value."""
+"""What some tables write where there is no parent. Each may also be the id of a message: groups
+such as "parent 0" and "id 0" say that a file has that value."""
 
 
 def _required_id(value: Any) -> str:
@@ -207,7 +206,7 @@ class TableSource(NamedTuple):
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
             f"the id of no message; if it means that there is no parent, pass --no_parent {value}"
             for value in _NO_PARENTS
-            if f"{_NAMED}{value}" in groups and f"{_THERE}{value}" not in groups
+            if f"parent {value}" in groups and f"id {value}" not in groups
         ]
         return found
 
@@ -390,9 +389,9 @@ class TableSource(NamedTuple):
             groups |= {
                 _TIMED if _TIME.search(str(fields["order"][row])) else _NUMBERED for row in good
             }
-        for prefix, role in ((_NAMED, "parent"), (_THERE, "id")):
+        for role in ("parent", "id"):
             seen = {whole(each) for each in values.get(role, ()) if each is not None}
-            groups |= {f"{prefix}{value}" for value in {*_NO_PARENTS} & seen}
+            groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}
         return frozenset(groups)
 
     def _malformed(

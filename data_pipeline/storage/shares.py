@@ -41,20 +41,22 @@ def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -
     files = sorted(by_line, key=lambda file: -file.size)
     if workers < 2:
         return [[file] for file in files]
+    # Smaller ones are whole: there are enough of them to fill up the workers.
+    least = max(2 * LEAST_BYTES, sum(file.size for file in files) // (4 * workers))
     large = [
         file
         for file in files
         # What is left out of a remote file would be transferred too.
-        if by_line[file] and file.size >= 2 * LEAST_BYTES and not is_remote(file.path)
+        if by_line[file] and file.size >= least and not is_remote(file.path)
         if not is_compressed(file)
         or (file.path.lower().endswith(".zst") and workers * window_bytes(file.path) <= memory)
     ]
-    best = _dealt(files, workers)
+    plans = [_dealt(files, workers)]
     for file in large:
         parts = _parts_of(file, min(workers, file.size // LEAST_BYTES))
         files = [*(other for other in files if other != file), *parts]
-        best = min(best, _dealt(files, workers), key=lambda shares: max(map(_work, shares)))
-    return best
+        plans.append(_dealt(files, workers))
+    return min(plans, key=lambda plan: plan[0])[1]
 
 
 def _parts_of(file: InputFile, number: int) -> list[InputFile]:
@@ -64,17 +66,24 @@ def _parts_of(file: InputFile, number: int) -> list[InputFile]:
     return [file._replace(start=start, end=end) for start, end in pairwise(ends)]
 
 
-def _work(share: Sequence[InputFile]) -> float:
-    """What reading some files and parts costs, in stored bytes."""
-    return sum(part.stored_bytes + SKIPPING * part.start for part in share)
+def _work(part: InputFile) -> float:
+    """What reading a file or part costs, in stored bytes."""
+    return part.stored_bytes + SKIPPING * part.start
 
 
-def _dealt(parts: Sequence[InputFile], workers: int) -> Shares:
-    """Gives each file or part, the largest first, to the worker with least to do."""
+def _dealt(parts: Sequence[InputFile], workers: int) -> tuple[float, Shares]:
+    """Gives each file or part, the largest first, to the worker with least to do.
+
+    Returns:
+      What the worker with most has to do, and the shares.
+    """
     shares: Shares = [[] for _ in range(workers)]
-    for part in sorted(parts, key=lambda part: -_work([part])):
-        min(shares, key=_work).append(part)
-    return shares
+    loads = [0.0] * workers
+    for part in sorted(parts, key=_work, reverse=True):
+        worker = loads.index(min(loads))
+        shares[worker].append(part)
+        loads[worker] += _work(part)
+    return max(loads), shares
 
 
 def window_bytes(path: str) -> int:

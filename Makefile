@@ -137,7 +137,7 @@ TEXTS ?=
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 benchmark: data-given $(INSTALLED)  ## DATA=DIR: speed of each step, with what make reproduce made; 40 minutes on an idle machine
 	$(RUN) -m benchmarks.speed.pipeline --dumps '$(DUMPS)'
-	$(RUN) -m benchmarks.speed.training --pairs '$(RUNS)/pairs/train-*' --vocabulary $(RUNS)/words --steps 600 $(PEER)
+	$(RUN) -m benchmarks.speed.training --pairs '$(RUNS)/pairs/train-*' $(PEER)
 	$(RUN) -m benchmarks.speed.encoding --module $(RUNS)/modules/reddit-0 --pairs '$(RUNS)/pairs/train-*' $(PEER)
 	$(RUN) -m benchmarks.speed.scaling --pairs '$(RUNS)/pairs/train-*'
 	$(if $(TEXTS),$(RUN) -m benchmarks.speed.search --module $(RUNS)/modules/reddit-0 --texts $(TEXTS))

@@ -1,6 +1,7 @@
 """Trainings and peers as processes of their own, and what they report."""
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -9,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -122,12 +124,23 @@ def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[
     return [*command, "--params_override", ",".join(f"{k}={v}" for k, v in override.items())]
 
 
-def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
+def vocabulary(folder: Path, pattern: str) -> str:
+    """Writes the vocabulary of pairs in TFRecords into a folder, and returns its path."""
+    output = folder / "vocabulary"
+    command = ["-m", "data_pipeline", "vocabulary", "--input", pattern, "--output", str(output)]
+    wait(start(folder, command))
+    return str(output)
+
+
+def timed(pattern: str, *, words: str, batch: int, steps: int) -> dict[str, object]:
     """Returns overrides of a run whose speed is measured, on TFRecords, in ten loops of steps.
 
-    There must be 2 steps or more: the first loop traces.
+    There must be 2 steps or more: the first loop traces. `words` is a vocabulary. Word vectors
+    begin at random, which takes no time.
     """
     return {
+        "task.model.text.vocabulary": words,
+        "task.word_cooccurrence_records": 0,
         "task.train_data.input_path": pattern,
         "task.train_data.global_batch_size": batch,
         "trainer.train_steps": steps,
@@ -135,17 +148,33 @@ def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
     }
 
 
-def wait(*started: Started) -> None:
-    """Waits until all are done; ends this process with the last lines of one that failed."""
+def wait(*started: Started) -> float:
+    """Waits until all are done, and returns the peak GB of the largest.
+
+    Ends this process with the last lines of one that failed.
+    """
+    peak = 0.0
     with errors_in_one_line():  # SIGTERM, too, ends what was started
         try:
             for process, said in started:
-                if process.wait():
+                while process.poll() is None:
+                    peak = max(peak, _peak_gb(process.pid))
+                    time.sleep(0.1)
+                if process.returncode:
                     lines = said.read_text().replace("\r", "\n").splitlines()
                     sys.exit("\n".join([*lines[-20:], f"{process.args!r} failed"]))
         finally:
             for process, _ in started:
                 process.kill()
+    return peak
+
+
+def _peak_gb(pid: int) -> float:
+    """The most memory that a process held so far; 0 if it has ended."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
+        return int(found[1]) / 1e6 if found else 0.0
+    return 0.0
 
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:

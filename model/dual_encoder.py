@@ -16,7 +16,7 @@ from model.layers.dropout import random_state
 from model.layers.response_network import ResponseNetwork
 from model.losses import Encoded, in_batch_softmax
 from model.text import WORDS
-from model.text.preprocessing import TextToIds, has_words
+from model.text.preprocessing import TextToIds, below, has_words
 
 _AT_ONCE = 128
 """Sentences of a batch of `encode`."""
@@ -115,19 +115,27 @@ class DualEncoder(tf_keras.Model):
 
     def call(self, pairs: dict[str, Sentences], training: bool = False) -> Encoded:
         """Encodes `input` and `response`, strings or ids, and `context` if it is there."""
-        inputs = self.encode_inputs(pairs["input"], training=training)
-        if self.reads_context and "context" in pairs:
-            inputs = self.join_context(inputs, pairs["context"], training=training)
-        return Encoded(
-            inputs=inputs,
-            responses=self.encode_responses(pairs["response"], training=training),
-            score_scale=self.score_scale,
+        names = [
+            "input",
+            "response",
+            *(["context"] if self.reads_context and "context" in pairs else []),
+        ]
+        ids = [self._ids(pairs[name]) for name in names]
+        # Encoded together, since a text's words are also the other's.
+        embeddings = self.encode_inputs(below(ids), training=training)
+        inputs, responses, *contexts = tf.split(
+            embeddings, [tf.shape(each[WORDS])[0] for each in ids]
         )
+        for context in contexts:
+            inputs = self.context_network(inputs, context, has_words(ids[-1]))
+        return Encoded(inputs, self.response_network(responses), self.score_scale)
 
     def encode_inputs(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
         """The sentence embedding u, of unit length: float32 [batch, embedding_dim]."""
-        ids = sentences if isinstance(sentences, Mapping) else self.text(sentences)
-        return self.encoder(ids, training=training)["default"]
+        return self.encoder(self._ids(sentences), training=training)["default"]
+
+    def _ids(self, sentences: Sentences) -> Mapping[str, tf.Tensor]:
+        return sentences if isinstance(sentences, Mapping) else self.text(sentences)
 
     def join_context(
         self, inputs: tf.Tensor, context: Sentences, training: bool = False
@@ -142,7 +150,7 @@ class DualEncoder(tf_keras.Model):
         Returns:
           float32 [batch, embedding_dim], of unit length.
         """
-        ids = context if isinstance(context, Mapping) else self.text(context)
+        ids = self._ids(context)
         embeddings = self.encode_inputs(ids, training=training)
         return self.context_network(inputs, embeddings, has_words(ids))
 

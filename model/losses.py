@@ -70,42 +70,54 @@ def in_batch_softmax(
     """
     if objective.mask_duplicates and keys is None:
         raise ValueError("mask_duplicates needs the keys of the texts")
-    vectors = [tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses)]
-    softmax = partial(
-        _cross_entropy, scale=encoded.score_scale, objective=objective, counted=counted
+    inputs, responses = (tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses))
+    across = (
+        objective.negatives_across_replicas
+        and tf.distribute.get_strategy().num_replicas_in_sync > 1
     )
-    scored = softmax(*vectors, keys=keys and keys.responses)
+    gather = _gather if across else tf.identity
+    softmax = partial(
+        _cross_entropy,
+        across=across,
+        scale=encoded.score_scale,
+        objective=objective,
+        counted=counted,
+    )
+    products = tf.matmul(inputs, gather(responses), transpose_b=True)
+    scored = softmax(products, keys=keys and keys.responses)
     if not objective.both_directions:
         return scored
-    backward = softmax(*vectors[::-1], keys=keys and keys.inputs)
+    if across:
+        products = tf.matmul(responses, gather(inputs), transpose_b=True)
+    else:
+        products = tf.transpose(products)
+    backward = softmax(products, keys=keys and keys.inputs)
     return scored._replace(loss=(scored.loss + backward.loss) / 2)
 
 
 def _cross_entropy(
-    queries: tf.Tensor,
-    candidates: tf.Tensor,
+    products: tf.Tensor,
     *,
+    across: bool,
     keys: tf.Tensor | None,
     scale: tf.Tensor,
     objective: schema.Objective,
     counted: tf.Tensor | None,
 ) -> Scored:
-    """Row i of the queries, float32 [batch, embedding_dim], belongs to row i of the candidates.
+    """Row i of the dot products, float32 [batch, candidates], belongs to candidate i.
 
-    `keys` are the candidates'.
+    Candidate i of this replica, if there are those of all (`across`). `keys` are its candidates'.
     """
-    replicas = tf.distribute.get_strategy().num_replicas_in_sync
-    across = objective.negatives_across_replicas and replicas > 1
-    gather = _gather if across else tf.identity
-    batch = tf.shape(queries)[0]
+    batch = tf.shape(products)[0]
     labels = tf.range(batch)
     if across:
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
         labels += tf.cast(replica, tf.int32) * batch
-    scores = scale * tf.matmul(queries, gather(candidates), transpose_b=True)
+    scores = scale * products
     is_true = labels[:, tf.newaxis] == tf.range(tf.shape(scores)[1])
     if objective.mask_duplicates:
-        copies = (keys[:, tf.newaxis] == gather(keys)) & ~is_true  # type: ignore[index]
+        of_all = _gather(keys) if across else keys
+        copies = (keys[:, tf.newaxis] == of_all) & ~is_true  # type: ignore[index]
         scores = tf.where(copies, -float("inf"), scores)
     # Before the scale, as in the Model Garden's MatMulWithMargin: the margin is in units of a
     # cosine, and a learned scale cannot outgrow it.

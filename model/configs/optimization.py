@@ -42,6 +42,13 @@ class Adagrad(Clipping, optimizer_config.AdagradConfig):
 
 
 @dataclasses.dataclass
+class RowwiseAdagrad(Adagrad):
+    """Adagrad with one sum for each row of a matrix: half the memory of tables, and faster."""
+
+    name: str = "RowwiseAdagrad"
+
+
+@dataclasses.dataclass
 class Adam(Clipping, optimizer_config.AdamConfig):
     """Adam."""
 
@@ -57,6 +64,7 @@ class Optimizer(hyperparams.OneOfConfig):
     type: str = parameter("sgd", "The section that is used.")
     sgd: Sgd = dataclasses.field(default_factory=Sgd)
     adagrad: Adagrad = dataclasses.field(default_factory=Adagrad)
+    rowwise_adagrad: RowwiseAdagrad = dataclasses.field(default_factory=RowwiseAdagrad)
     adam: Adam = dataclasses.field(default_factory=Adam)
 
 

@@ -1,5 +1,6 @@
 """Deep averaging network over words and bigrams (Yang et al. 2018, section 2.3.1)."""
 
+import functools
 from typing import Any
 
 import tensorflow as tf
@@ -9,7 +10,7 @@ from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
 from model.layers.encoders import SentenceEncoder, register_encoder
-from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 
 _AT_ONCE = 8192
@@ -58,11 +59,9 @@ class AveragingEncoder(SentenceEncoder):
             BIGRAMS: IdDropout(self._config.bigram_dropout),
         }
         random_unit = tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5)
-        self._words = SqrtNEmbedding(
-            table_sizes[WORDS], word_dim, initializer=random_unit, name="words"
-        )
+        self._words = Table(table_sizes[WORDS], word_dim, initializer=random_unit, name="words")
         if BIGRAMS in table_sizes:
-            self._bigrams = SqrtNEmbedding(
+            self._bigrams = Table(
                 table_sizes[BIGRAMS], word_dim, initializer="zeros", name="bigrams"
             )
         if CHAR_NGRAMS in table_sizes:
@@ -110,7 +109,7 @@ class AveragingEncoder(SentenceEncoder):
             )
 
     @property
-    def _kinds(self) -> dict[str, "SqrtNEmbedding | CharNgrams"]:
+    def _kinds(self) -> dict[str, "Table | CharNgrams"]:
         """The layer of each kind of ids."""
         layers = {WORDS: "_words", BIGRAMS: "_bigrams", CHAR_NGRAMS: "_char_ngrams"}
         return {kind: getattr(self, layers[kind]) for kind in layers if kind in self._table_sizes}
@@ -130,40 +129,106 @@ class AveragingEncoder(SentenceEncoder):
         if not self._composes:
             return embedding.vectors(self._words.table, ids)
         different, positions = tf.unique(tf.reshape(ids, [-1]))
-        flat = tf.gather(self._composed(different), positions)
+        flat = tf.cast(tf.gather(self._composed(different), positions), self.compute_dtype)
         return tf.reshape(flat, tf.concat([tf.shape(ids), [self._words.output_dim]], axis=0))
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] of each kind -> `default`: [batch, embedding_dim]."""
-        words = self._dropout[WORDS](ids[WORDS], training=training)
-        words_at = tf.where(words != PADDING)
-        in_halves = training is not True
-        if self._composes:  # each word of the batch once
-            different, positions = tf.unique(tf.gather_nd(words, words_at))
-            vectors = self._composed(different, training=training)
-            hidden = embedding.segment_sqrt_n(vectors, positions, words_at[:, 0])
+        kept = dict(ids)
+        for kind, dropout in self._dropout.items():
+            if kind in self._kinds:
+                kept[kind] = dropout(ids[kind], training=training)
+        if training is True or self._composes:
+            bags = {kind: embedding.bags(kept[kind]) for kind in self._kinds}
+            pooled_of = functools.partial(self._pooled, training=training)
+            # What is dropped from words is drawn for those of this replica.
+            pool = SentenceEncoder.pool if self._config.char_ngram_dropout else self.pool
+            pooled = pool(pooled_of, bags, tf.shape(ids[WORDS])[0])
         else:
-            hidden = self._words(words, words_at, in_halves=in_halves)
-        if CHAR_NGRAMS in self._table_sizes:
-            hidden += self._char_ngrams(ids[CHAR_NGRAMS]) * _one_by_root(words, hidden.dtype)
-        if BIGRAMS in self._table_sizes:
-            bigrams = self._dropout[BIGRAMS](ids[BIGRAMS], training=training)
-            # A row has as many bigrams as words where none were dropped.
-            bigrams_at = words_at if training is False else tf.where(bigrams != PADDING)
-            sums = self._bigrams(bigrams, bigrams_at, in_halves=in_halves)
-            hidden += self._config.bigram_weight * sums
+            pooled = self._pooled_in_place(kept)
+        hidden = tf.cast(pooled, self.compute_dtype)
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
 
-    def _composed(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
-        """Weight * (w + c * sum of n-grams): int32 [words] -> [words, word_dim]."""
+    def _pooled(
+        self, bags: dict[str, embedding.Bags], count: tf.Tensor, training: bool | tf.Tensor
+    ) -> tf.Tensor:
+        """The sums of vectors, added; each word and n-gram of the batch is looked up once.
+
+        Its gradient needs no sum and no vector, but for learned weights: `tf.add_n` does not ask
+        for shapes, as `+` does.
+
+        Args:
+          bags: of each kind of ids.
+          count: rows, int32 scalar.
+          training: whether n-grams of words are dropped.
+
+        Returns:
+          float32 [count, word_dim].
+        """
+        words = bags[WORDS]
+        by_root = embedding.one_by_root(words.rows, count)
+        different, positions = tf.unique(words.ids)
+        vectors, number = embedding.vectors(self._words.table, different), tf.size(different)
+        sums = []
+        if CHAR_NGRAMS in bags:
+            of_words = self._char_ngrams.bags(different, training=training)
+            of_rows = bags[CHAR_NGRAMS]
+            both = embedding.Bags(
+                tf.concat([of_words.ids, of_rows.ids], axis=0),
+                tf.concat([of_words.rows, of_rows.rows + tf.cast(number, tf.int64)], axis=0),
+            )
+            weights = tf.concat([tf.ones([number]), by_root], axis=0)
+            found = self._char_ngrams.sums(both, weights, count=number + count)
+            of_different, of_rows = tf.split(found, tf.stack([number, count]))
+            vectors, sums = tf.add_n([vectors, of_different]), [of_rows]
+        weights = tf.gather(by_root, words.rows)
+        if self.word_weights is not None:
+            weights *= embedding.rows(self.word_weights, words.ids)
+        sums.append(
+            embedding.weighted_sums(vectors, positions, words.rows, weights, shape=(count, number))
+        )
+        if BIGRAMS in bags:
+            bigrams = bags[BIGRAMS]
+            by_root = embedding.one_by_root(bigrams.rows, count)
+            different, positions = tf.unique(bigrams.ids)
+            vectors = embedding.vectors(self._bigrams.table, different)
+            weights = self._config.bigram_weight * tf.gather(by_root, bigrams.rows)
+            sums.append(
+                embedding.weighted_sums(
+                    vectors, positions, bigrams.rows, weights, shape=(count, tf.size(different))
+                )
+            )
+        return tf.add_n(sums)
+
+    def _pooled_in_place(self, ids: dict[str, tf.Tensor]) -> tf.Tensor:
+        """As `_pooled`, with operations that an export keeps: float32 [batch, word_dim]."""
+        pooled = embedding.sqrt_n_sums(self._words.table, ids[WORDS])
+        if CHAR_NGRAMS in self._kinds:
+            of, count = embedding.bags(ids[WORDS]), tf.shape(ids[WORDS])[0]
+            by_root = embedding.one_by_root(of.rows, count)[:, tf.newaxis]
+            pooled += (
+                by_root
+                * self._char_ngrams.weight
+                * embedding.sums(self._char_ngrams.table, ids[CHAR_NGRAMS])
+            )
+        if BIGRAMS in self._kinds:
+            pooled += self._config.bigram_weight * embedding.sqrt_n_sums(
+                self._bigrams.table, ids[BIGRAMS]
+            )
+        return pooled
+
+    def _composed(self, ids: tf.Tensor) -> tf.Tensor:
+        """Weight * (w + c * sum of n-grams): different words, int32 [n] -> [n, word_dim]."""
         vectors = embedding.vectors(self._words.table, ids)
-        if CHAR_NGRAMS in self._table_sizes:
-            vectors += self._char_ngrams.of_words(ids, training=training)
+        if CHAR_NGRAMS in self._kinds and self._char_ngrams.words:
+            count = tf.size(ids)
+            bags = self._char_ngrams.bags(ids)
+            vectors += self._char_ngrams.sums(bags, tf.ones([count]), count=count)
         if self.word_weights is not None:
             vectors *= embedding.rows(self.word_weights, ids)[:, tf.newaxis]
-        return tf.cast(vectors, self.compute_dtype)
+        return vectors
 
     def for_export(self, *, keeps_word_vectors: bool = False) -> "AveragingEncoder":
         """An encoder of the same values: vectors contain all that sums and products allow.
@@ -212,66 +277,8 @@ class Bias(tf_keras.layers.Layer):
         return inputs + self.bias
 
 
-def _one_by_root(words: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-    """1 / sqrt(n), n the number of words of a row: int32 [batch, tokens] -> [batch, 1]."""
-    count = tf.math.count_nonzero(words != PADDING, axis=1, keepdims=True, dtype=tf.float32)
-    return tf.cast(tf.math.rsqrt(tf.maximum(count, 1)), dtype)
-
-
-class CharNgrams(tf_keras.layers.Layer):
-    """Character n-grams: sums of their vectors, times a weight.
-
-    Args:
-      input_dim: the number of ids.
-      output_dim: numbers of a vector.
-      words: how many ids of words there are whose n-grams it knows.
-      dropout: the part of a word's n-grams left out at random in training.
-      weight: what a sum is multiplied by.
-    """
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        *,
-        words: int = 0,
-        dropout: float = 0.0,
-        weight: float = 1.0,
-    ):
-        super().__init__(name="char_ngrams")
-        self.input_dim, self.output_dim, self.words = input_dim, output_dim, words
-        self.dropout, self.weight = dropout, weight
-        self._drop = IdDropout(dropout)
-
-    def build(self, input_shape: tf.TensorShape | None) -> None:
-        """Makes the table, [input_dim, output_dim], and the n-grams of the words."""
-        super().build(input_shape)
-        self.table = self.add_weight(
-            "table",
-            (self.input_dim, self.output_dim),
-            initializer=tf_keras.initializers.RandomNormal(stddev=self.output_dim**-0.5),
-        )
-        if self.words:
-            self.of_word = self.add_weight(
-                "of_word",
-                (self.words, NGRAMS_A_WORD),
-                dtype=tf.int32,
-                initializer="zeros",
-                trainable=False,
-            )
-
-    def call(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [batch, n-grams] -> [batch, output_dim]; 0 for a row of padding alone."""
-        return self.weight * tf.cast(embedding.sums(self.table, ids), self.compute_dtype)
-
-    def of_words(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
-        """Ids of words, int32 [n] -> their n-grams' sums, [n, output_dim], of the table's dtype."""
-        ngrams = self._drop(embedding.rows(self.of_word, ids), training=training)
-        return self.weight * embedding.sums(self.table, ngrams, sorts_gradient=True)
-
-
-class SqrtNEmbedding(tf_keras.layers.Layer):
-    """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row.
+class Table(tf_keras.layers.Layer):
+    """Vectors of ids: a table without a call of its own.
 
     Args:
       input_dim: the number of ids.
@@ -291,22 +298,61 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         self.input_dim, self.output_dim = input_dim, output_dim
         self._initializer = initializer
 
-    def build(self, input_shape: tf.TensorShape) -> None:
+    def build(self, input_shape: tf.TensorShape | None) -> None:
         """Makes the table, [input_dim, output_dim]."""
         super().build(input_shape)
         shape = (self.input_dim, self.output_dim)
         self.table = self.add_weight("table", shape, initializer=self._initializer)
 
-    def call(self, ids: tf.Tensor, places: tf.Tensor, *, in_halves: bool = False) -> tf.Tensor:
-        """Looks up the ids at some places, of which every row has one.
 
-        Args:
-          ids: int32 [batch, tokens].
-          places: int64 [n, 2], row by row.
-          in_halves: on two cores (`embedding.sqrt_n_sums`).
+class CharNgrams(Table):
+    """Character n-grams: sums of their vectors, times a weight.
 
-        Returns:
-          [batch, output_dim].
-        """
-        sums = embedding.sqrt_n_sums(self.table, ids, places, in_halves=in_halves)
-        return tf.cast(sums, self.compute_dtype)
+    Args:
+      input_dim: the number of ids.
+      output_dim: numbers of a vector.
+      words: how many ids of words there are whose n-grams it knows.
+      dropout: the part of a word's n-grams left out at random in training.
+      weight: what a sum is multiplied by.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        *,
+        words: int = 0,
+        dropout: float = 0.0,
+        weight: float = 1.0,
+    ):
+        random_unit = tf_keras.initializers.RandomNormal(stddev=output_dim**-0.5)
+        super().__init__(input_dim, output_dim, initializer=random_unit, name="char_ngrams")
+        self.words, self.dropout, self.weight = words, dropout, weight
+        self._drop = IdDropout(dropout)
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, and the n-grams of the words."""
+        super().build(input_shape)
+        if self.words:
+            self.of_word = self.add_weight(
+                "of_word",
+                (self.words, NGRAMS_A_WORD),
+                dtype=tf.int32,
+                initializer="zeros",
+                trainable=False,
+            )
+
+    def bags(self, words: tf.Tensor, training: bool | tf.Tensor = False) -> embedding.Bags:
+        """The n-grams of words: ids of words, int32 [n] -> a row each."""
+        return embedding.bags(self._drop(embedding.rows(self.of_word, words), training=training))
+
+    def sums(self, bags: embedding.Bags, weights: tf.Tensor, *, count: tf.Tensor) -> tf.Tensor:
+        """Rows of n-grams, and float32 [count] that they are multiplied by -> [count, dim]."""
+        different, positions = tf.unique(bags.ids)
+        return embedding.weighted_sums(
+            embedding.vectors(self.table, different),
+            positions,
+            bags.rows,
+            self.weight * tf.gather(weights, bags.rows),
+            shape=(count, tf.size(different)),
+        )

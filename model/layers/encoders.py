@@ -38,6 +38,15 @@ class SentenceEncoder(tf_keras.layers.Layer):
 
     embedding_dim: int
 
+    @staticmethod
+    def pool(
+        pooled: Callable[[dict[str, embedding.Bags], tf.Tensor], tf.Tensor],
+        bags: dict[str, embedding.Bags],
+        count: tf.Tensor,
+    ) -> tf.Tensor:
+        """Calls what sums vectors in training; in its place replicas exchange what they sum."""
+        return pooled(bags, count)
+
     @property
     def tables(self) -> dict[str, tf.Variable]:
         """The vectors of each kind of ids: [ids, dim]."""

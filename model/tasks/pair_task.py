@@ -6,6 +6,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras
 
+from model import gradients
 from model.configs import schema
 from model.data import tfrecords
 from model.losses import GRADIENT_NORM
@@ -77,31 +78,25 @@ class PairTask(abc.ABC):
           inputs: a batch, as `parse` returns it.
           model: a `DualEncoder`.
           optimizer: applies the gradients.
-          measure_norm: bool scalar, whether to compute the gradient's norm, otherwise NaN. Rows
-            of a table that occur in both texts count twice.
+          measure_norm: bool scalar, whether to compute the norm of the gradient of all replicas,
+            otherwise NaN.
 
         Returns:
           float32 scalars: `loss`, the task's metrics and `norm/gradient`.
         """
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        with tf.GradientTape() as tape:
+        tape = tf.GradientTape()
+        with tape, gradients.Step(tape).watching(model.encoder) as step:
             outputs = self.forward(model, inputs, training=True)
             logs = self.measure(inputs, outputs, training=True)
             scaled = logs[self.loss] / replicas
-        variables = model.trainable_variables
-        gradients = tape.gradient(scaled, variables)
-        # A task does not use another task's head.
-        used = [
-            (gradient, variable)
-            for gradient, variable in zip(gradients, variables, strict=True)
-            if gradient is not None
-        ]
+        pairs = step.gradients(scaled, model.trainable_variables, optimizer)
         norm = tf.cond(
             tf.convert_to_tensor(measure_norm),
-            lambda: tf.linalg.global_norm([gradient for gradient, _ in used]) * replicas,
+            lambda: tf.linalg.global_norm([gradient for gradient, _ in pairs]),
             lambda: tf.constant(float("nan")),
         )
-        optimizer.apply_gradients(used)
+        optimizer.apply_gradients(pairs, experimental_aggregate_gradients=False)
         return logs | {GRADIENT_NORM: norm}
 
     def validation_step(

@@ -55,6 +55,16 @@ def has_words(ids: Mapping[str, tf.Tensor]) -> tf.Tensor:
     return tf.math.count_nonzero(ids[WORDS] != PADDING, axis=1) > 1
 
 
+def below(batches: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
+    """Ids of several batches, one below the other: of each kind int32 [sum of batches, tokens]."""
+    joined = {}
+    for kind in batches[0]:
+        most = tf.reduce_max([tf.shape(ids[kind])[1] for ids in batches])
+        wide = [tf.pad(ids[kind], [[0, 0], [0, most - tf.shape(ids[kind])[1]]]) for ids in batches]
+        joined[kind] = tf.concat(wide, axis=0)
+    return joined
+
+
 class TextToIds(tf_keras.layers.Layer):
     """The whole text handling, as a layer without variables.
 

@@ -1,9 +1,10 @@
 """Synchronous training: all replicas step together."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from model.data import input_pipeline
@@ -43,24 +44,38 @@ class SynchronousTrainer(Trainer):
             if is_stopped:
                 break
         # The steps run asynchronously; this waits for them.
-        steps = [Step(index, value.numpy()) for index, value in zip(drawn, values, strict=False)]
+        steps = [
+            Step(index, value) for index, value in zip(drawn, self._means(values), strict=False)
+        ]
         # Another worker may have got the signal.
         return steps, (self._signals.stop or signal.SIGTERM) if is_stopped else None
 
-    def _make_step(self, task: PairTask) -> Callable[[Any, tf.Tensor], tf.Tensor]:
+    def _make_step(self, task: PairTask) -> Callable[[Any, tf.Tensor], tuple[tf.Tensor, ...]]:
         state = self._state
 
         @tf.function(autograph=False)
-        def train_step(iterator: Any, is_last: tf.Tensor) -> tf.Tensor:
+        def train_step(iterator: Any, is_last: tf.Tensor) -> tuple[tf.Tensor, ...]:
             def on_replica(batch: dict) -> tf.Tensor:
                 logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
                 return stacked(task, logs)
 
             values = self._strategy.run(on_replica, args=(next(iterator),))
             state.global_step.assign_add(1)
-            return self._strategy.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None)
+            return self._strategy.experimental_local_results(values)
 
         return train_step
+
+    def _means(self, values: Sequence[tuple[tf.Tensor, ...]]) -> np.ndarray:
+        """Logs of this worker's replicas for each step -> means over all: [steps, logs].
+
+        Exchanged once a loop. Tasks with fewer logs have zeros behind them.
+        """
+        most = max(len(task.metrics) for task in self._tasks) + len(Step._fields)
+        found = np.zeros([len(values), most], np.float32)
+        for row, step in zip(found, values, strict=True):
+            logs = np.mean([replica.numpy() for replica in step], axis=0)
+            row[: len(logs)] = logs
+        return self._mean(tf.constant(found)).numpy() if self._in_cluster else found
 
     def _iterator(self, index: int, start: int) -> Any:
         def dataset_of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -82,6 +97,11 @@ class SynchronousTrainer(Trainer):
         if number % _STEPS_BETWEEN_AGREEMENTS:
             return False
         return bool(self._any(tf.constant(self._signals.stop is not None)))
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def _mean(self, here: tf.Tensor) -> tf.Tensor:
+        values = self._strategy.run(lambda: tf.identity(here))
+        return self._strategy.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None)
 
     @tf.function(autograph=False)
     def _any(self, here: tf.Tensor) -> tf.Tensor:

@@ -91,10 +91,9 @@ def test_only_training_drops_words(model, side):
 
 def test_the_sides_share_an_encoder_and_the_response_goes_on(model):
     encoded = pair(model)
-    np.testing.assert_array_equal(encoded.inputs, model.encode_inputs(ids(*LONG)))
-    np.testing.assert_array_equal(
-        encoded.responses, model.response_network(model.encode_inputs(ids(*LONG)))
-    )
+    np.testing.assert_allclose(encoded.inputs, model.encode_inputs(ids(*LONG)), atol=1e-6)
+    responses = model.response_network(model.encode_inputs(ids(*LONG)))
+    np.testing.assert_allclose(encoded.responses, responses, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(encoded.inputs, axis=1), 1, rtol=1e-6)
     texts = [f"{word} a" for word in range(300)]
     expected = model.encode_inputs(tf.constant(texts))
@@ -131,7 +130,7 @@ def test_fit_on_pairs_makes_the_loss_fall(tmp_path):
     found = model.evaluate(tf.data.Dataset.from_tensors(batch), verbose=0)
     np.testing.assert_allclose(found, losses.in_batch_softmax(encoded, PAPER).loss, rtol=1e-6)
     before = model.evaluate(pairs, verbose=0)
-    history = model.fit(pairs, epochs=5, verbose=0).history
+    history = model.fit(pairs, epochs=12, verbose=0).history
     assert history["loss"][-1] < 0.7 * history["loss"][0]
     assert model.evaluate(pairs, verbose=0) < 0.7 * before
     model.save_weights(str(tmp_path / "weights"))

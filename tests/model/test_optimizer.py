@@ -1,5 +1,6 @@
 """Decays of the learning rate: over all steps of the run unless their own are named."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -72,3 +73,26 @@ def test_gradients_are_clipped_together(parse):
     # The rate is 0.05.
     changes = [value for weight in weights for value in weight.numpy()]
     assert changes == pytest.approx([-0.015, -0.02, -0.06])
+
+
+def test_rowwise_adagrad_sums_the_mean_square_of_each_row(parse):
+    section = "trainer__optimizer_config__optimizer"
+    values = {"initial_accumulator_value": 0.75, "epsilon": 1e-9}
+    params = parse(
+        **{f"{section}__type": "rowwise_adagrad"},
+        **{f"{section}__rowwise_adagrad__{name}": value for name, value in values.items()},
+    )
+    built = optimizer.build(params)  # the rate is 0.05
+    table, bias = tf.Variable([[0.0, 0.0], [8.0, 8.0], [0.0, 0.0]]), tf.Variable([0.0, 0.0])
+    rows = tf.IndexedSlices(tf.constant([[3.0, 4.0], [0.5, 0.5]]), tf.constant([2, 0]), [3, 2])
+    dense = tf.constant([0.5, 3.0])
+    built.apply_gradients([(rows, table), (dense, bias)])
+    # The roots of 0.75 + 0.25, of 0.75 + 12.5 and of 0.75 + 9.
+    expected = [[-0.025, -0.025], [8, 8], [-0.15 / 13.25**0.5, -0.2 / 13.25**0.5]]
+    np.testing.assert_allclose(table, expected, rtol=1e-6)
+    np.testing.assert_allclose(bias, [-0.025, -0.15 / 9.75**0.5], rtol=1e-6)
+    # A second step adds to the sums, and a dense gradient does what rows do.
+    built.apply_gradients([(tf.convert_to_tensor(rows), table), (dense, bias)])
+    np.testing.assert_allclose(table[0], [-0.025 - 0.025 / 1.25**0.5] * 2, rtol=1e-6)
+    np.testing.assert_allclose(table[1], [8, 8])
+    assert [slot.shape for slot in built.variables()[1:]] == [[3], [2]]

@@ -22,7 +22,10 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         ({f"{RATE}__constant__learning_rate": "1e9"}, "constant.learning_rate: 1000000000.0"),
         ({"task__model__encoder__averaging__hidden": "[8,0]"}, r"averaging.hidden: \[8, 0\]"),
         ({"task__model__encoder__averaging__word_dropout": 1}, "averaging.word_dropout: 1"),
-        ({f"{OPTIMIZER}__type": "lamb"}, "optimizer.type: 'lamb'; accepted: sgd, adagrad, adam"),
+        (
+            {f"{OPTIMIZER}__type": "lamb"},
+            "optimizer.type: 'lamb'; accepted: sgd, adagrad, rowwise_adagrad, adam",
+        ),
         # of a layer that there is none of
         ({"task__model__encoder__averaging__activation": "tahn"}, "averaging.activation: 'tahn'"),
         # lacking where its section is chosen

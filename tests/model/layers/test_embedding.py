@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from model.layers import embedding
-from model.text import PADDING
 
 TABLE = [[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]]
 
@@ -17,9 +16,8 @@ def table(request, monkeypatch):
     return tf.Variable(TABLE)
 
 
-def summed(table, ids, **options):
-    ids = tf.constant(ids)
-    return embedding.sqrt_n_sums(table, ids, tf.where(ids != PADDING), **options)
+def summed(table, ids):
+    return embedding.sqrt_n_sums(table, tf.constant(ids))
 
 
 def test_sums_over_the_root_of_their_number_and_their_gradient(table):
@@ -29,20 +27,10 @@ def test_sums_over_the_root_of_their_number_and_their_gradient(table):
     np.testing.assert_allclose(sums, [np.array([7, 10]) / np.sqrt(3), [1, 2], [0, 0]], rtol=1e-6)
     gradient = tape.gradient(total, table)
     assert isinstance(gradient, tf.IndexedSlices)
-    assert sorted(gradient.indices.numpy()) == [1, 2]
+    assert set(gradient.indices.numpy()) == {1, 2}
     # Row 1 stands once among three and once alone, row 2 twice among three.
     expected = [[0, 0], [1 / np.sqrt(3) + 1] * 2, [2 / np.sqrt(3)] * 2]
     np.testing.assert_allclose(tf.convert_to_tensor(gradient), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("ids", [[[1, 2, 2], [1, 0, 0], [2, 0, 0]], [[2, 1]]], ids=["3", "1"])
-def test_two_halves_of_the_rows_come_to_the_same(ids):
-    table = tf.Variable(TABLE)
-    with tf.GradientTape(persistent=True) as tape:
-        whole, halves = summed(table, ids), summed(table, ids, in_halves=True)
-    np.testing.assert_array_equal(halves, whole)
-    expected, found = (tf.convert_to_tensor(tape.gradient(sums, table)) for sums in (whole, halves))
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_a_table_that_is_summed_is_not_gathered_from_too():
@@ -62,11 +50,9 @@ def test_a_table_that_is_summed_is_not_gathered_from_too():
     assert "ResourceGather" not in operations
 
 
-@pytest.mark.parametrize("sorts", [False, True])
-def test_plain_sums_and_their_gradient(table, sorts):
+def test_plain_sums_and_their_gradient(table):
     with tf.GradientTape() as tape:
-        ids = tf.constant([[1, 0, 1], [0, 0, 0], [0, 2, 1]])
-        sums = embedding.sums(table, ids, sorts_gradient=sorts)
+        sums = embedding.sums(table, tf.constant([[1, 0, 1], [0, 0, 0], [0, 2, 1]]))
         total = tf.reduce_sum(sums * [[1.0, 1.0], [7.0, 7.0], [10.0, 10.0]])
     np.testing.assert_array_equal(sums, [[2, 4], [0, 0], [4, 6]])
     # Id 1 is twice in the first row and once in the third.
@@ -74,23 +60,23 @@ def test_plain_sums_and_their_gradient(table, sorts):
     np.testing.assert_array_equal(gradient, [[0, 0], [12, 12], [10, 10]])
 
 
-def test_the_sorted_gradient_of_a_sqrt_n_sum():
+def test_weighted_sums_and_the_gradients_of_vectors_and_weights():
     vectors = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    ids, of_row = tf.constant([2, 0, 0, 1, 0]), tf.constant([0, 0, 0, 0, 1], tf.int64)
+    ids, rows = tf.constant([2, 0, 0, 1, 0]), tf.constant([0, 0, 0, 2, 2], tf.int64)
+    weights = tf.constant([1.0, 2.0, 1.0, 10.0, 1.0])
     with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        sums = embedding.segment_sqrt_n(vectors, ids, of_row)
-        total = tf.reduce_sum(sums * [[1.0, 2.0], [10.0, 20.0]])
-    # (5 + 1 + 1 + 3) / 2 and (6 + 2 + 2 + 4) / 2
-    np.testing.assert_array_equal(sums, [[5, 7], [1, 2]])
-    gradient = tape.gradient(total, vectors)
-    np.testing.assert_array_equal(gradient, [[1 / 2 + 1 / 2 + 10, 22], [1 / 2, 1], [1 / 2, 1]])
+        tape.watch([vectors, weights])
+        sums = embedding.weighted_sums(vectors, ids, rows, weights, shape=(4, 3))
+        total = tf.reduce_sum(sums * [[1.0, 2.0], [7.0, 7.0], [10.0, 0.0], [9.0, 9.0]])
+    np.testing.assert_array_equal(sums, [[8, 12], [0, 0], [31, 42], [0, 0]])
+    of_vectors, of_weights = tape.gradient(total, [vectors, weights])
+    np.testing.assert_array_equal(of_vectors, [[13, 6], [100, 0], [1, 2]])
+    np.testing.assert_array_equal(of_weights, [17, 5, 5, 30, 10])
 
 
-def test_the_gradient_of_a_long_text_is_right_in_16_bits():
-    vectors, ids = tf.ones([1, 2], tf.bfloat16), tf.zeros([1024], tf.int32)
-    with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        total = tf.reduce_sum(embedding.segment_sqrt_n(vectors, ids, tf.zeros([1024], tf.int64)))
-    # 1024 / sqrt(1024)
-    np.testing.assert_array_equal(tf.cast(tape.gradient(total, vectors), tf.float32), [[32, 32]])
+def test_bags_are_rows_without_their_padding():
+    bags = embedding.bags(tf.constant([[3, 0, 4], [0, 0, 0], [5, 0, 0]]))
+    np.testing.assert_array_equal(bags.ids, [3, 4, 5])
+    np.testing.assert_array_equal(bags.rows, [0, 0, 2])
+    by_root = embedding.one_by_root(bags.rows, tf.constant(3))
+    np.testing.assert_allclose(by_root, [2**-0.5, 1, 1], rtol=1e-6)

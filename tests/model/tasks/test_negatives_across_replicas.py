@@ -28,11 +28,11 @@ OBJECTIVES = pytest.mark.parametrize(
 class World:
     """A small model's configuration, the task with an objective, and a batch for it."""
 
-    def __init__(self, objective, *, learned_score_scale=False):
-        averaging = schema.Averaging(word_dim=16, hidden=[14], embedding_dim=12)
+    def __init__(self, objective, *, learned_score_scale=False, text=None, **averaging):
+        config = schema.Averaging(word_dim=16, hidden=[14], embedding_dim=12, **averaging)
         self.model = schema.DualEncoder(
-            text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
-            encoder=schema.Encoder(type="averaging", averaging=averaging),
+            text=schema.Text(max_tokens=8, word_buckets=300, **text or {"bigram_buckets": 300}),
+            encoder=schema.Encoder(type="averaging", averaging=config),
             response_network=schema.ResponseNetwork(hidden=[13], normalize=True),
             score_scale=8.0,
             learned_score_scale=learned_score_scale,
@@ -102,6 +102,19 @@ def assert_gradients_match(changes, expected):
 def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
     objective = schema.Objective(negatives_across_replicas=True, **options)
     world = World(objective, learned_score_scale=learned)
+    batch = world.batch()
+    (loss,), expected = train(world, one_device(), batch)
+    found, changes = train(world, two_replicas, batch)
+    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
+    assert_gradients_match(changes, expected)
+
+
+def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_vocabulary):
+    """Half of the words have ids of their own; each replica has other texts."""
+    known = write_vocabulary({f"w{word}": 40 - word for word in range(20)})
+    text = {"bigram_buckets": 0, "char_ngram_buckets": 500, "vocabulary": known}
+    objective = schema.Objective(negatives_across_replicas=True)
+    world = World(objective, text=text, word_weights="learned")
     batch = world.batch()
     (loss,), expected = train(world, one_device(), batch)
     found, changes = train(world, two_replicas, batch)

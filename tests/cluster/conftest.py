@@ -39,7 +39,7 @@ trainer:
   validation_interval: 40
   validation_steps: 2
   optimizer_config:
-    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
+    optimizer: {type: rowwise_adagrad, rowwise_adagrad: {initial_accumulator_value: 1.0e-6}}
     learning_rate: {type: constant, constant: {learning_rate: 0.05}}
 """
 

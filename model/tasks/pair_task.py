@@ -96,7 +96,7 @@ class PairTask(abc.ABC):
             lambda: tf.linalg.global_norm([gradient for gradient, _ in pairs]),
             lambda: tf.constant(float("nan")),
         )
-        optimizer.apply_gradients(pairs, experimental_aggregate_gradients=False)
+        optimizer.apply_gradients(pairs, experimental_aggregate_gradients=replicas == 1)
         return logs | {GRADIENT_NORM: norm}
 
     def validation_step(

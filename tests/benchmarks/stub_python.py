@@ -21,8 +21,6 @@ def main(argv):
             write(option("--model_dir", rest) / "ckpt-1", "half")
         Path("blocked").touch()
         time.sleep(600)
-    if (failing := os.environ.get("FAIL")) and failing in words:
-        return 1
     if program == "model":
         write(option("--model_dir", rest) / "ckpt-2", "whole")
         return 0

@@ -251,24 +251,6 @@ def test_what_the_data_lacks_is_named(table, data, file, options, named):
         table(**options).check_data()
 
 
-def test_a_model_to_compare_with_needs_its_package(tmp_path):
-    def python(says):
-        path = tmp_path / "python"
-        path.write_text(f"#!/bin/sh\n{says}\n")
-        path.chmod(0o755)
-        return str(path)
-
-    def model(given, says):
-        return rows.sentence_transformers({"SENTENCE_TRANSFORMERS": given}, python(says))
-
-    with pytest.raises(rows.TableError, match="'x' needs the package sentence-transformers"):
-        model("x", "true")
-    assert model("x", "echo installed") == "x"
-    assert model("", "echo installed") == ""
-    assert model("", "echo installed a/minilm") == "all-MiniLM-L6-v2=a/minilm/model"
-    assert model("", "true") == ""
-
-
 @pytest.mark.parametrize(
     ("options", "words", "large"),
     [

@@ -232,24 +232,6 @@ def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
     assert half.exists() == (not change)
 
 
-@pytest.mark.slow
-def test_what_a_failed_command_left_is_made_again(workplace):
-    goal = "runs/results/bilstm_max_nli-0/SCORED"
-    status, _ = workplace.run(goal=goal, environment={"FAIL": "evaluation sts"})
-    assert status != 0
-    assert not (workplace.folder / goal).exists()
-    before = workplace.commands()
-    status, said = workplace.run(goal=goal)
-    assert status == 0, said
-    assert len(workplace.commands()) - len(before) == 2  # both scores of the module
-
-
-def test_a_folder_that_looks_like_a_number_keeps_its_name(workplace):
-    status, said = workplace.run("--dry-run", goal="ablations", RUNS="1.10")
-    assert status == 0, said
-    assert set(re.findall(r"^    output: ([^/]+)/", said, re.M)) == {"1.10"}
-
-
 @pytest.mark.parametrize(
     ("goal", "options", "named"),
     [

@@ -1,10 +1,10 @@
 """What a module says of itself: identity, model card, scores."""
 
+import html
 import json
 import re
 import shutil
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -128,25 +128,10 @@ def test_the_limits_name_what_a_model_was_trained_on(about, training_data):
 HOSTILE = "a|b `c` <script>x()</script> [d](javascript:e) *f* _g_ &lt; h\n\n# i"
 
 
-class Text(HTMLParser):
-    """The text of a page, and the tags."""
-
-    def __init__(self):
-        super().__init__()
-        self.text, self.tags = "", Counter()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags[tag] += 1
-
-    def handle_data(self, data):
-        self.text += data
-
-
 def shown(card):
-    """The card as Markdown shows it."""
-    page = Text()
-    page.feed(MarkdownIt("commonmark").enable("table").render(card))
-    return page
+    """The tags of the card as Markdown shows it, and its text."""
+    page = MarkdownIt("commonmark").enable("table").render(card)
+    return Counter(re.findall(r"<(\w+)", page)), html.unescape(re.sub("<[^>]*>", "", page))
 
 
 def test_names_are_shown_as_they_are(about):
@@ -158,9 +143,9 @@ def test_names_are_shown_as_they_are(about):
         return shown(model_card.render(changed, [found | {"data": "ab"}], size=1))
 
     plain, hostile = card("zqx"), card(HOSTILE)
-    assert plain.tags == hostile.tags
-    assert plain.text.count("zqx") == 12
-    assert hostile.text == plain.text.replace("zqx", " ".join(HOSTILE.split()))
+    assert plain[0] == hostile[0]
+    assert plain[1].count("zqx") == 12
+    assert hostile[1] == plain[1].replace("zqx", " ".join(HOSTILE.split()))
 
 
 def test_the_data_of_the_run_that_it_began_from_count(shared, about, tmp_path):

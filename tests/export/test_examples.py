@@ -219,12 +219,9 @@ def test_http_server_answers_with_vectors(http_server):
     ("status", "body", "headers", "named"),
     [
         (400, b'"text"', {}, "str"),
-        (400, b'{"a": "b"}', {}, "dict"),
         (400, b'["a", 1]', {}, "1"),
         (400, b'["a"', {}, "JSON"),
-        (400, b"[" * 100_000, {}, "JSON"),
         (400, b'["\xff"]', {}, "JSON"),
-        (400, b"", {"Content-Length": "-1"}, "-1"),
         (400, b"", {"Content-Length": "much"}, "much"),
         (411, b"", {"Content-Length": None, "Transfer-Encoding": "chunked"}, "Content-Length"),
         (413, b"", {"Content-Length": "1000001"}, "1000001"),

@@ -80,16 +80,10 @@ def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path)
 
 def test_an_index_is_used_again_unless_something_changed(module, lines, tmp_path):
     output = tmp_path / "index"
-    found = np.array(build_index(module, lines, output=output).matrix)
+    build_index(module, lines, output=output)
     inode = output.stat().st_ino
     build_index(module, lines, output=output)
     assert output.stat().st_ino == inode
-    for name in ("matrix.npy", "texts.arrow"):
-        damaged = output / name
-        damaged.write_bytes(damaged.read_bytes()[:-5])
-        again = build_index(module, lines, output=output)
-        np.testing.assert_array_equal(again.matrix, found)
-        assert again.texts.to_pylist() == STRIPPED
     lines.write_text("another one\n")
     assert len(build_index(module, lines, output=output).texts) == 1
     assert {path.name for path in tmp_path.iterdir()} == {"index", "replies.txt"}

@@ -92,14 +92,6 @@ def test_ranks_have_a_curve_for_each_system_and_chance():
     assert figures.rank_curve({"this module": ours, "TF-IDF": other}) == drawn
 
 
-def test_chance_is_a_point_for_each_number_of_responses():
-    ours = ranking(1, 20)
-    ours.settings["candidates"] = 20
-    drawn = figures.rank_curve({"this module": ours})
-    dashed = re.findall(r'<path d="([^"]+)"[^>]*stroke-dasharray', drawn)  # chance, its legend
-    assert max(len(re.findall("[ML]", line)) for line in dashed) == 20
-
-
 @pytest.mark.parametrize(
     "found", [ranking(1, 2), result("cqa", "cqa-x", map=None), sts(items=[], data={}, module=None)]
 )

@@ -1,13 +1,12 @@
-"""Results as JSON files and as tables of the terminal."""
+"""Results as JSON files."""
 
 import dataclasses
 import json
-import re
 
 import numpy as np
 import pytest
 
-from evaluation.results import store, text
+from evaluation.results import store
 from tests.evaluation.report.results_of import ranking, result, sts
 
 NO_FIGURE = {"pearson": float("nan"), "spearman": 0.5}
@@ -33,18 +32,3 @@ def test_results_come_in_the_papers_order(tmp_path):
         found = result(task, name, **{metrics.get(task, "pearson"): 0.5})
         store.write(ranking(1, 2) if task == "response_ranking" else found, tmp_path)
     assert [found.name for found in store.read_results(tmp_path)] == names
-
-
-def test_tables_of_the_terminal():
-    groups = {"main-news": {"n": 3, "metrics": {"pearson": 0.25}}}
-    shown = text.table(sts(groups=groups))
-    assert re.search(r"module +4 +0\.5000 \[0\.400, 0\.600\]", shown)
-    assert re.search(r"module, main-news +3 +0\.2500", shown)
-    assert re.search(r"word overlap +4 +0\.2468", shown)
-    # Too many figures to stand beside each other, each with its interval.
-    many = dict.fromkeys(("map", "avg_rec", "mrr", "precision", "recall"), 0.25)
-    wide = result("cqa", "cqa-x", system="search_engine", **many)
-    wide = dataclasses.replace(wide, baselines={"ceiling": many | {"map": 1}})
-    shown = text.table(wide)
-    assert re.search(r"cqa-x +search engine +ceiling\n", shown)
-    assert re.search(r"MAP +0\.2500 +1\.0000\n", shown)

@@ -2,7 +2,7 @@
 
     python encode.py FORM FOLDER texts.json vectors.npy
 
-Run with an interpreter that has the library, and none of this project but `runtime/`.
+Run with an interpreter that has the library, and nothing of this project.
 """
 
 import json
@@ -10,13 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
-
-def plain(folder, texts):
-    """NumPy."""
-    import conversational_embeddings
-
-    return conversational_embeddings.load(folder).encode(texts)
 
 
 def sentence_transformers(folder, texts):
@@ -50,7 +43,6 @@ def onnx(folder, texts):
 
 
 FORMS = {
-    "plain": plain,
     "sentence-transformers": sentence_transformers,
     "model2vec": model2vec,
     "onnx": onnx,

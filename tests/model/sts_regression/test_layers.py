@@ -122,14 +122,6 @@ def test_sif_takes_the_first_component_away():
     assert not layer.trainable_variables
 
 
-def test_a_stack_feeds_each_lstm_with_the_one_before():
-    ids = tf_keras.Input([None], dtype=tf.int32)
-    vectors = tf_keras.layers.Embedding(*TABLE.shape, trainable=False)
-    stack = tf_keras.Model(ids, network(stack=2).lstm_stack(ids, vectors(ids)))
-    assert len(stack.trainable_variables) == 6
-    assert stack(padded([2, 3, 4], [2])).shape == (2, 3, 3)
-
-
 def test_both_ends_are_read():
     def both(*rows):
         # The same seeds: the same weights.

@@ -77,15 +77,21 @@ def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_v
     }
 
 
-def test_what_is_no_vocabulary_is_refused(tiny_vocabulary):
-    with (tiny_vocabulary / "words.tsv").open("a") as file:
-        file.write("more\t1\n")
-    with pytest.raises(InputError, match=r"words\.tsv has \d+ bytes, COMPLETED says"):
-        TextToIds(vocabulary=str(tiny_vocabulary))
-    for content in ("{}", "{", None):
-        (tiny_vocabulary / "COMPLETED").unlink()
-        if content is not None:
-            (tiny_vocabulary / "COMPLETED").write_text(content)
+def test_what_is_no_vocabulary_or_does_not_fit_its_manifest_is_refused(tiny_vocabulary):
+    words, manifest = tiny_vocabulary / "words.tsv", tiny_vocabulary / "COMPLETED"
+    completed, content = json.loads(manifest.read_text()), words.read_bytes()
+    completed["outputs"]["words.tsv"]["crc32c"] = f"{google_crc32c.value(content):08x}"
+    manifest.write_text(json.dumps(completed))
+    TextToIds(vocabulary=str(tiny_vocabulary))
+    swapped = b"".join(b"%s\t%s\n" % tuple(row.split()[::-1]) for row in content.splitlines())
+    for changed in (content.replace(b"fish", b"fist"), swapped, content + b"more\t1\n"):
+        words.write_bytes(changed)
+        with pytest.raises(InputError, match=r"words\.tsv"):
+            TextToIds(vocabulary=str(tiny_vocabulary))
+    for text in ("{}", "{", None):
+        manifest.unlink()
+        if text is not None:
+            manifest.write_text(text)
         with pytest.raises(InputError, match=r"text.vocabulary: '.*/vocabulary'"):
             TextToIds(vocabulary=str(tiny_vocabulary))
 
@@ -100,20 +106,6 @@ def test_a_vocabulary_that_is_built_again_in_the_same_folder_is_read_again(tiny_
         [[2, 1]],
         [[1, 2]],
     ]
-
-
-def test_a_vocabulary_that_does_not_fit_its_checksums_is_refused(tiny_vocabulary):
-    words = tiny_vocabulary / "words.tsv"
-    completed = json.loads((tiny_vocabulary / "COMPLETED").read_text())
-    content = words.read_bytes()
-    completed["outputs"]["words.tsv"]["crc32c"] = f"{google_crc32c.value(content):08x}"
-    (tiny_vocabulary / "COMPLETED").write_text(json.dumps(completed))
-    TextToIds(vocabulary=str(tiny_vocabulary))
-    swapped = b"".join(b"%s\t%s\n" % tuple(row.split()[::-1]) for row in content.splitlines())
-    for changed in (content.replace(b"fish", b"fist"), swapped):
-        words.write_bytes(changed)
-        with pytest.raises(InputError, match=r"words\.tsv"):
-            TextToIds(vocabulary=str(tiny_vocabulary))
 
 
 def test_no_vocabulary_has_no_checksums_in_any_folder(tmp_path, monkeypatch):

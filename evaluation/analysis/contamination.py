@@ -3,7 +3,6 @@
 The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,20 +48,13 @@ def run(options: ContaminationOptions) -> None:
                 sets[each.source.name] = each
     scored = _scored(options.results, sets, seed=options.seed) if options.results else {}
     files = [file for path in options.training for file in tfrecords.training_files(path)]
-    count = 0
-
-    def records() -> Iterator:
-        nonlocal count
-        for file in files:
-            for record in tfrecords.parse_records(file, tfrecords.training_texts):
-                count += 1
-                yield record
-
-    shown = tqdm(records(), desc="training records", unit="", leave=False)
+    texts = tfrecords.training_texts
+    records = (record for file in files for record in tfrecords.parse_records(file, texts))
+    shown = tqdm(records, desc="training records", unit="", leave=False)
     overlaps = overlap.find({name: each.items for name, each in sets.items()}, shown)
-    if not count:
+    if not shown.n:
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
-    found = partial(result_of, records=count, seed=options.seed)
+    found = partial(result_of, records=shown.n, seed=options.seed)
     evaluations = [
         Evaluation(
             source=each.source,

@@ -18,7 +18,7 @@ from common import statistics
 from common import sts as sts_files
 from common.files import write_text
 from common.statistics import Sample
-from common.text_files import as_markdown
+from common.text_files import Source, as_markdown
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
 from evaluation.metrics import correlation, similarity
@@ -88,18 +88,20 @@ def run(options: MistakesOptions) -> None:
     """Compute a module's errors; write and print them, with the worst items' texts."""
     similar = sts_files.sources(options.sts) if options.sts else []
     ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
-    pairs = [sts_files.read(source) for source in similar]
-    own_replies = options.own_replies
-    conversations = [ranking_files.read(source, own_replies=own_replies) for source in ranked]
-    for data in conversations:
-        ranking_files.blocks(len(data.pairs), options.candidates)  # before the slow load
+    data: dict[Source, Any] = {source: sts_files.read(source) for source in similar}
+    for source in ranked:
+        data[source] = ranking_files.read(source, own_replies=options.own_replies)
+        ranking_files.blocks(len(data[source].pairs), options.candidates)  # before the slow load
     encoder, seed = evaluation.load_encoder(options.module), options.seed
-    computed = [lambda data=data: of_sts(sts.evaluate(encoder, data), seed=seed) for data in pairs]
-    of = {"seed": seed, "candidates": options.candidates}
-    computed += [partial(of_ranking, encoder, data, **of) for data in conversations]
+
+    def compute(source: Source) -> Result:
+        if source in ranked:
+            of = {"seed": seed, "candidates": options.candidates}
+            return of_ranking(encoder, data[source], **of)
+        return of_sts(sts.evaluate(encoder, data[source]), seed=seed)
+
     module: Any = {"module": encoder.provenance(), "resampled": False}
-    asked = zip((*similar, *ranked), computed, strict=True)
-    evaluations = [Evaluation(source=one, compute=compute, **module) for one, compute in asked]
+    evaluations = [Evaluation(source=one, compute=partial(compute, one), **module) for one in data]
     results = Store(output=options.output, again=True).results(evaluations)
     path = options.output / "mistakes.md"
     write_text(path, "\n".join(map(page, results)))
@@ -115,10 +117,8 @@ def page(result: Result) -> str:
             for key, value in item.items()
         ]
         parts.append(tabulate(rows, tablefmt="plain", disable_numparse=True))
-    return (
-        "\n\n".join([f"# {as_markdown(result.name)}", *(indent(part, "    ") for part in parts)])
-        + "\n"
-    )
+    shown = "\n\n".join(indent(part, "    ") for part in parts)
+    return f"# {as_markdown(result.name)}\n\n{shown}\n"
 
 
 def of_sts(result: Result, *, seed: int = 0) -> Result:

@@ -62,8 +62,6 @@ class BatchedEncoder:
 class Embeddings:
     """An encoder that encodes inputs and responses alike."""
 
-    gives_embeddings = True
-
     def __init__(self, encode: Encode, *, path: str, fingerprint: str, pretrained: bool):
         self.path, self._fingerprint, self._pretrained = path, fingerprint, pretrained
         self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)

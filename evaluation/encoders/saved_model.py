@@ -14,8 +14,7 @@ from common.errors import InputError, reading
 from common.saved_model import Apply
 from evaluation.encoders.batching import BatchedEncoder
 
-CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
-_IN_CONTEXT = "encode_input_in_context"
+CLASSIFY_NLI, _IN_CONTEXT = "classify_nli", "encode_input_in_context"
 _EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")  # the second in modules of TensorFlow 1
 _PAIRS = 256  # pairs of texts in a batch
 
@@ -26,13 +25,11 @@ class Encoder:
     Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
     `serving_default` or else through its root `__call__`. Signatures `encode_input` and
     `encode_response` encode the inputs and responses of response ranking (the paper's u and v',
-    whose dot product is the score); without one, the embedding is used. A module without embeddings
-    loads if it has the signature `similarity` or `classify_nli`. Reports take a `pretrained` one
-    for somebody's.
+    whose dot product is the score); without one, the embedding is used. Reports take a `pretrained`
+    one for somebody's.
 
     `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
-    their order; they raise InputError where the module gives no embeddings, or a row with NaN or
-    all zeros.
+    their order; they raise InputError for a row with NaN or all zeros.
     """
 
     def __init__(self, module: str | Path, *, pretrained: bool = False):
@@ -45,14 +42,7 @@ class Encoder:
             self._provenance["pretrained"] = True
         self.signatures = dict(getattr(self._module, "signatures", {}))
         self.reads_context = _IN_CONTEXT in self.signatures
-        embed = self._embed()
-        self.gives_embeddings = embed is not None
-        if embed is None and not {CLASSIFY_NLI, SIMILARITY} & self.signatures.keys():
-            raise InputError(
-                f"{self.path}: has neither a signature serving_default nor a callable root; "
-                f"signatures found: {', '.join(self.signatures) or 'none'}"
-            )
-        self.encode = self._batched(embed or self._refuse, "encoding")
+        self.encode = self._batched(self._embed(), "encoding")
         self.encode_inputs, self.encode_responses = (
             self._batched(self._of_texts(name), name) if name in self.signatures else self.encode
             for name in ("encode_input", "encode_response")
@@ -62,7 +52,7 @@ class Encoder:
         self, sentences: Sequence[str], contexts: Sequence[str]
     ) -> np.ndarray:
         """Return the vectors of inputs with what was said before: float32 [sentences, dim]."""
-        return self._of_pairs(_IN_CONTEXT, "outputs", None, inputs=sentences, context=contexts)
+        return self._of_pairs(_IN_CONTEXT, None, inputs=sentences, context=contexts)
 
     def word_vectors(self, words: Sequence[str]) -> np.ndarray:
         """Return the rows of the module's word table, or zeros: float32 [words, dim]."""
@@ -71,25 +61,20 @@ class Encoder:
 
     def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
         """Return probabilities of entailment, neutral and contradiction, float32 [pairs, 3]."""
-        texts = {"premise": premises, "hypothesis": hypotheses}
-        return self._of_pairs(CLASSIFY_NLI, "outputs", (3,), **texts)
-
-    def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
-        """Return the module's own similarity scores, float32 [pairs], on the scale of 0 to 5."""
-        return self._of_pairs(SIMILARITY, "score", (), sentences1=left, sentences2=right)
+        return self._of_pairs(CLASSIFY_NLI, 3, premise=premises, hypothesis=hypotheses)
 
     def provenance(self) -> dict:
         """Return its path as given, and its fingerprint."""
         return self._provenance
 
-    def _refuse(self, texts: tf.Tensor) -> tf.Tensor:
-        raise InputError(f"{self.path}: gives no embeddings, which this task needs")
-
-    def _embed(self) -> Apply | None:
+    def _embed(self) -> Apply:
         if named := next((name for name in _EMBEDDINGS if name in self.signatures), None):
             return self._of_texts(named)
         if not callable(self._module):
-            return None
+            raise InputError(
+                f"{self.path}: has neither a signature serving_default nor a callable root; "
+                f"signatures found: {', '.join(self.signatures) or 'none'}"
+            )
 
         def call(texts: tf.Tensor) -> tf.Tensor:
             return self._module(texts)
@@ -105,25 +90,19 @@ class Encoder:
         encode = partial(saved_model.encode, apply, path=self.path)
         return BatchedEncoder(encode, path=self.path, label=label, zeros_allowed=zeros_allowed)
 
-    def _of_pairs(
-        self, name: str, output: str, shape: tuple[int, ...] | None, **texts: Sequence[str]
-    ) -> np.ndarray:
-        """Call a signature of pairs of `texts`; return one output, [pairs, *shape], all finite.
-
-        Without a shape, it is a vector of any width.
-        """
+    def _of_pairs(self, name: str, width: int | None, **texts: Sequence[str]) -> np.ndarray:
+        """Call a signature of pairs of `texts`; return [pairs, width], of any width for None."""
         signature, rows = self.signatures[name], []
         pairs = list(zip(*texts.values(), strict=True))
         for start in range(0, len(pairs), _PAIRS):
             batch = pairs[start : start + _PAIRS]
             with reading(f"{self.path}: {name} of pairs from {start + 1} on"):
                 columns = zip(texts, map(tf.constant, zip(*batch, strict=True)), strict=True)
-                found = signature(**dict(columns))[output].numpy()
-                if len(found) != len(batch) or shape not in (None, found.shape[1:]):
-                    wanted = [len(batch), *(shape or ("dim",))]
-                    raise ValueError(f"gives shape {list(found.shape)}; {wanted} is needed")
-                finite = np.isfinite(found.reshape(len(found), -1)).all(axis=1)
-                if bad := list(itertools.compress(batch, ~finite)):
+                found = signature(**dict(columns))["outputs"].numpy()
+                wanted = (len(batch), found.shape[-1] if width is None else width)
+                if found.shape != wanted:
+                    raise ValueError(f"gives shape {list(found.shape)}; {list(wanted)} is needed")
+                if bad := list(itertools.compress(batch, ~np.isfinite(found).all(axis=1))):
                     raise ValueError(f"gives a number that is not finite for the pair {bad[0]}")
             rows.append(found)
         return np.concatenate(rows)

@@ -28,7 +28,6 @@ PATIENCE = 2  # passes without a better P@1
 class LinearMap:
     """An encoder with a learned linear map behind it, for response ranking alone."""
 
-    gives_embeddings = False
     tasks = ("response_ranking",)
 
     def __init__(self, encoder, training: Sequence[Pair], validation: Sequence[Pair]):

@@ -2,8 +2,7 @@
 
 The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix
 (`probes/sts_tuning.py`) the embeddings are transformed first and the score is equation 2's,
-5 (1 - arccos(cosine) / pi). A module that gives no embeddings but has the signature `similarity` is
-scored by that.
+5 (1 - arccos(cosine) / pi).
 """
 
 from collections.abc import Callable
@@ -78,17 +77,13 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     pairs, name, system = data.pairs, data.name, "module"
     others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(data.texts())}
     notes, official = [], OFFICIAL.get(name, len(pairs))
-    if getattr(encoder, "gives_embeddings", True):
-        left, right = similarity.of_pairs(encoder.encode, data.texts())
-        scores = similarity.negative_angle(left, right)
-        if matrix is not None:
-            others["untuned"] = scores
-            angles = similarity.negative_angle(left @ matrix, right @ matrix)
-            scores = 5.0 * (1.0 + angles / np.pi)
-            name, system = f"{name}{TUNED}", "module_tuned"
-    else:
-        notes.append("The module gives no embeddings: scores are those of its similarity.")
-        scores = encoder.similarity(*zip(*data.texts(), strict=True))
+    left, right = similarity.of_pairs(encoder.encode, data.texts())
+    scores = similarity.negative_angle(left, right)
+    if matrix is not None:
+        others["untuned"] = scores
+        angles = similarity.negative_angle(left @ matrix, right @ matrix)
+        scores = 5.0 * (1.0 + angles / np.pi)
+        name, system = f"{name}{TUNED}", "module_tuned"
     if official != len(pairs):
         both = f"{len(pairs):,} pairs here and {official:,} in the STS Benchmark"
         notes.append(f"{data.name} has {both}, so this is other data.")

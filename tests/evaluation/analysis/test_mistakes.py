@@ -1,24 +1,25 @@
 import dataclasses
 import json
 import math
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from common.sts import Pair, SimilarityData
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
-from evaluation.tasks import response_ranking, sts
+from evaluation.metrics import similarity
+from evaluation.tasks import response_ranking
 from tests.evaluation.report.results_of import result
 
 
 def similar(*items):
-    """(gold, cosine, genre, sentence1, sentence2) -> a result whose scores are these cosines'."""
-    pairs = [Pair(genre, gold, one, other) for gold, _, genre, one, other in items]
-    scores = np.array([cosine for _, cosine, *_ in items])
-    module = SimpleNamespace(gives_embeddings=False, similarity=lambda left, right: scores)
-    return sts.evaluate(module, SimilarityData("sts-dev", pairs))
+    """Of (gold, score, genre, sentence1, sentence2)."""
+    keys = ("gold", "score", "genre", "sentence1", "sentence2")
+    rows = [dict(zip(keys, item, strict=True)) for item in items]
+    overlaps = similarity.word_overlaps([item[-2:] for item in items])
+    rows = [
+        row | {"baselines": {"word_overlap": one}} for row, one in zip(rows, overlaps, strict=True)
+    ]
+    return dataclasses.replace(result("sts", "sts-dev"), items=rows)
 
 
 def test_errors_are_by_kind_and_signed():

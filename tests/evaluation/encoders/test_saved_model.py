@@ -42,10 +42,6 @@ def fails(texts):
     return tf.stack([values, values], axis=1)[tf.cast(short, tf.int32) :]
 
 
-def alike(sentences1, sentences2):
-    return {"score": 5.0 - tf.abs(length(sentences1) - length(sentences2))}
-
-
 def in_context(inputs, context):
     return {"outputs": tf.stack([length(inputs), length(context)], axis=1)}
 
@@ -103,11 +99,8 @@ def test_word_vectors_may_be_zero(save, lengths):
     def table(inputs):
         return {"outputs": tf.stack([length(inputs), 2 * length(inputs)], axis=1)}
 
-    words = Encoder(save(word_vectors=table, similarity=alike))
+    words = Encoder(save(both, word_vectors=table))
     assert words.word_vectors(["abc", ""]).tolist() == [[3, 6], [0, 0]]
-    assert not words.gives_embeddings
-    with pytest.raises(InputError, match=words.path):
-        words.encode(["a"])
     with pytest.raises(InputError, match="word_vectors"):
         Encoder(lengths).word_vectors(["a"])
 

@@ -24,21 +24,17 @@ def read(path):
 
 
 @pytest.fixture(scope="module")
-def pairs_module(save):
-    """Signatures of pairs alone: no embeddings, and not callable."""
+def with_head(save):
+    """A module with a signature of pairs."""
     import tensorflow as tf
 
     def nli(premise, hypothesis):
         left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
         label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
-        return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3)}
+        broken = tf.where(tf.equal(premise, "nan"), float("nan"), 0.0)
+        return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3) + broken[:, None]}
 
-    def similarity(sentences1, sentences2):
-        gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
-        broken = tf.where(tf.equal(sentences1, "nan"), float("nan"), 0.0)
-        return {"score": tf.maximum(0.0, 5.0 - tf.cast(gap, tf.float32)) + broken}
-
-    return save(classify_nli=nli, similarity=similarity)
+    return save(lambda texts: tf.ones([tf.size(texts), 2]), classify_nli=nli)
 
 
 def test_pairs_without_an_agreed_label_are_counted(write_text):
@@ -127,12 +123,11 @@ def test_malformed_rows_name_file_and_line(write_text, bad):
         read(write_text("a.jsonl", line("neutral") + bad))
 
 
-def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path, run, fails):
-    """Of one module: inference by classify_nli, STS by similarity's score."""
+def test_a_modules_own_head_classifies(with_head, write_text, tmp_path, run, fails):
     rows = [("entailment", "abc", "xyz"), ("neutral", "a", "bcd"), ("neutral", "abc", "d")]
     rows += [("contradiction", "abc", "d"), ("-", "e", "f")]
     data = write_text("snli_1.0_test.jsonl", "".join(line(*row) for row in rows))
-    common = ["--module", pairs_module, "--output", tmp_path / "out"]
+    common = ["--module", with_head, "--output", tmp_path / "out"]
     run("snli", "--data", data, *common)
     found = json.loads((tmp_path / "out" / "snli-test.json").read_text())
     assert found["notes"][0] == snli.OWN_LABELS
@@ -145,16 +140,8 @@ def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path,
     assert found["items"][2]["predicted"] == "contradiction"
     assert found["items"][2]["probabilities"] == pytest.approx([0.1, 0.1, 0.8])
 
-    row = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
-    pairs = row.format(5, "abc", "xyz") + row.format(3, "abc", "a") + row.format(1, "abcd", "e")
-    sts = write_text("sts-dev.csv", pairs)
-    run("sts", "--data", sts, *common)
-    found = json.loads((tmp_path / "out" / "sts-dev.json").read_text())
-    assert [item["score"] for item in found["items"]] == [5.0, 3.0, 2.0]
-    assert found["metrics"]["spearman"] == 1.0
-    assert any("scores are those of its similarity" in note for note in found["notes"])
-    write_text("sts-dev.csv", pairs + row.format(0, "nan", "x"))
-    assert "('nan', 'x')" in fails("sts", "--data", sts, *common, "--again")
+    write_text("snli_1.0_test.jsonl", line("neutral", "nan", "x"))
+    assert "('nan', 'x')" in fails("snli", "--data", data, *common, "--again")
 
 
 def split(name, count, *, encoder):

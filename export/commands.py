@@ -27,7 +27,6 @@ def module(options: ModuleOptions) -> None:
         remove_components=options.remove_components,
         component_texts=options.component_texts,
         sts_matrix=options.with_sts_matrix,
-        results=options.results,
     )
     print(f"verified in a fresh process; written to {options.output}")
     tuned = identity.read(options.output)["sts_matrix"]

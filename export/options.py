@@ -45,9 +45,6 @@ class ModuleOptions(Options):
         metavar="FILE.npz",
     )
     variant: str = option(FLOAT32, help="format of the weights", choices=VARIANTS)
-    results: Path | None = option(
-        None, help="scores of a module with these weights, for the model card", metavar="DIR"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,9 @@ TASKS = ("response_ranking", "snli", "sts", "cqa", "retrieval")
 its scores."""
 MODULE = "module"
 """What the results of a module itself call the system that was scored."""
-WEIGHTS = 16
-"""Digits at the end of a fingerprint that depend on the weights alone."""
 
 
-def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[dict[str, Any]]:
+def read(folder: Path, *, fingerprint: str) -> list[dict[str, Any]]:
     """Reads result files: task, name, n, metrics, intervals, data, settings and notes of each.
 
     Passed over are results of something else than the module itself: of its embeddings after the
@@ -23,9 +21,7 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
 
     Args:
       folder: where the files are.
-      fingerprint: of the module; by default any module's results are read.
-      exactly: whether the results must be of this very module, or may be of another one with the
-        same weights, such as an earlier export of the same checkpoint.
+      fingerprint: of the module.
 
     Raises:
       InputError: if there is no result, or a file is none or of another module.
@@ -44,7 +40,7 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
             scores["data"] = result["data"]["sha256"]
             scores["settings"] = result.get("settings", {})
             scores["notes"] = result.get("notes", [])
-        if not of_module.endswith(fingerprint if exactly else fingerprint[-WEIGHTS:]):
+        if of_module != fingerprint:
             raise InputError(
                 f"--results: {path} is about another module: its fingerprint is {of_module}, this "
                 f"module's {fingerprint}; evaluate this one"

@@ -10,10 +10,9 @@ In the mode `responses` the vectors are v', which rank as replies to an input (i
 `similar` they are embeddings, which rank by similarity to a text (its embedding).
 """
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,8 +46,6 @@ BLOCK = 8192
 BATCH = 256
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("text", "id", "fields")])
 """`fields` is a JSON object."""
-_LIST = "list"
-"""What a list of rows is called among the files."""
 
 
 class Module(NamedTuple):
@@ -88,7 +85,7 @@ class Index(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A file or a list to index."""
+    """A file to index."""
 
     name: str
     read: Callable[[], Iterator[Row]]
@@ -100,7 +97,6 @@ def build_index(
     module: str | Path,
     responses: str | Path | Sequence[str | Path] = (),
     *,
-    rows: Sequence[str | Mapping[str, Any]] = (),
     output: str | Path | None = None,
     mode: str = RESPONSES,
     text_field: str | None = None,
@@ -110,8 +106,8 @@ def build_index(
     """An index of texts. One that exists is opened, and files that it lacks are added.
 
     It is made anew if the module, the mode or a field is another one, or if a file in it has
-    changed or is no longer among the files, or if the index is damaged. Without files and rows it
-    is opened alone.
+    changed or is no longer among the files, or if the index is damaged. Without files it is opened
+    alone.
 
     Args:
       module: a module that `export` has written; for the mode `responses`, of a model trained on
@@ -119,12 +115,10 @@ def build_index(
       responses: files with a text per line, plain or `.gz`; TFRecords of pairs, of which the
         responses are indexed or, in the mode `similar`, all messages, each once, with their ids;
         tables, CSV or JSON lines; names and glob patterns.
-      rows: a list to index beside the files: texts, or dictionaries with a `text`, perhaps an
-        `id`, and other fields.
       output: the folder of the index; by default, of a single file, `FILE.index` or
         `FILE.similar.index`.
       mode: `responses` or `similar`.
-      text_field: the field of tables, and of dictionaries, to index.
+      text_field: the field of tables to index.
       id_field: their field that tells rows apart.
       remove: ids of rows that the index shall not hold, now or when it is made anew.
 
@@ -139,7 +133,7 @@ def build_index(
     patterns = [responses] if isinstance(responses, str | Path) else responses
     paths = find_files(list(map(str, patterns)), rows_to_index.KINDS)
     if output is None:
-        if len(paths) != 1 or rows:
+        if len(paths) != 1:
             raise InputError("--output is missing, which the index of several files needs")
         output = f"{paths[0]}.index" if mode == RESPONSES else f"{paths[0]}.{mode}.index"
     loaded = _load(Path(module), mode)
@@ -148,9 +142,6 @@ def build_index(
         both = mode == SIMILAR and kind_of(path) == TFRECORD
         read = partial(rows_to_index.of_file, path, names, both=both)
         sources[sha256([path])] = _Source(path.name, read, once=both)
-    if rows:
-        digest = hashlib.sha256(orjson.dumps(list(rows), default=str)).hexdigest()
-        sources[digest] = _Source(_LIST, partial(rows_to_index.of_list, rows, names))
     output = Path(output).resolve()
     about: dict[str, Any] = {"module": loaded.fingerprint, "mode": mode}
     about |= {"text_field": text_field, "id_field": id_field} if sources else {}

@@ -1,19 +1,17 @@
-"""Files or a list in, rows to index out: texts, with the id and the other fields that they have."""
+"""Files in, rows to index out: texts, with the id and the other fields that they have."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError, message_of
+from common.errors import InputError
 from common.text_files import JSON_LINES, is_visible, parse_rows
 from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, read_texts
 
 TABLES = (".csv", ".tsv", *JSON_LINES)
 KINDS = (*TEXT_FILES, *TABLES)
-_TEXT, _ID = "text", "id"
-"""Fields of a list's dictionaries, unless others are named."""
 
 
 class Row(NamedTuple):
@@ -50,45 +48,17 @@ def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
     return filter(None, parse_rows(path, partial(_row_of, names=names), columns=columns))
 
 
-def of_list(rows: Iterable[str | Mapping[str, Any]], names: Names) -> Iterator[Row]:
-    """The rows of a list of texts, or of dictionaries with a text each.
-
-    Raises:
-      InputError: if one has no text, or no id where the field is named; names its index.
-    """
-    for number, given in enumerate(rows):
-        record = {_TEXT: given} if isinstance(given, str) else given
-        try:
-            has_id = names.id is not None or (isinstance(record, Mapping) and _ID in record)
-            own = Names(names.text or _TEXT, (names.id or _ID) if has_id else None)
-            row = _row_of(record, own if isinstance(given, Mapping) else Names(_TEXT))
-        except ValueError as error:
-            raise InputError(f"rows[{number}]: {message_of(error)}") from error
-        if row is not None:
-            yield row
-
-
-def _row_of(record: Any, names: Names) -> Row | None:
-    """A row; None where its text is null or has no visible character.
+def _row_of(record: dict[str, Any], names: Names) -> Row | None:
+    """A row; None where its text has no visible character.
 
     Raises:
       ValueError: if the text is no text, or the id neither text nor a whole number.
     """
-    if not isinstance(record, Mapping):
-        raise ValueError(f"{type(record).__name__}; accepted: an object with fields")
-    for name in filter(None, names):
-        if name not in record:
-            raise ValueError(f"has no field {name!r}; its fields: {', '.join(record)}")
-    text = record[names.text]
-    if text is None:
-        return None
+    text, own_id = record[str(names.text)], record.get(names.id or "")
     if not isinstance(text, str):
         raise ValueError(f"the field {names.text!r} is {text!r}; accepted: text")
-    own_id = None
-    if names.id is not None:
-        own_id = record[names.id]
-        if own_id in ("", None) or isinstance(own_id, bool) or not isinstance(own_id, str | int):
-            raise ValueError(f"the field {names.id!r} is {own_id!r}; accepted: text, whole numbers")
+    if names.id is not None and (own_id == "" or not isinstance(own_id, str | int)):
+        raise ValueError(f"the field {names.id!r} is {own_id!r}; accepted: text, whole numbers")
     others = {name: value for name, value in record.items() if name not in names}
-    row = Row(text.strip(), None if own_id is None else str(own_id), others)
+    row = Row(text.strip(), None if names.id is None else str(own_id), others)
     return row if is_visible(text) else None

@@ -41,7 +41,6 @@ def export(
     remove_components: int = 0,
     component_texts: Sequence[str | Path] = (),
     sts_matrix: str | Path | None = None,
-    results: str | Path | None = None,
 ) -> None:
     """Exports the model of a folder that `python -m model` has written.
 
@@ -57,12 +56,11 @@ def export(
         (`export.module.components`).
       component_texts: files of the texts whose embeddings have these components.
       sts_matrix: `.npz` file of `python -m evaluation sts --tune`; embeddings are multiplied by it.
-      results: folder of result files of a module with the same weights; the card shows them.
 
     Raises:
       ValueError: if there is no such checkpoint or variant.
-      InputError: if the model, the matrix or the results cannot be used, or `output` is something
-        other than a module.
+      InputError: if the model or the matrix cannot be used, or `output` is something other than a
+        module.
       VerificationError: if the module does not give the values that it had before; `output`
         stays as it was.
     """
@@ -73,8 +71,6 @@ def export(
     if bool(remove_components) != bool(component_texts):
         raise InputError("--remove_components and --component_texts: accepted together")
     model_dir, output = Path(model_dir), Path(output).resolve()
-    if results is not None:
-        scores.read(Path(results))  # an error now rather than after the work
     with claim(output):
         is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
         if not is_module and any(path.name != CLAIM for path in output.iterdir()):
@@ -104,7 +100,7 @@ def export(
             "sts_matrix": tuned,
         }
         with aside(output) as new:
-            _write(module, new, about, model_dir / PARAMS_FILE, results)
+            _write(module, new, about, model_dir / PARAMS_FILE)
 
 
 def add_scores(module: str | Path, results: str | Path) -> int:
@@ -129,10 +125,8 @@ def add_scores(module: str | Path, results: str | Path) -> int:
     return len(found)
 
 
-def _write(
-    module: HubModule, folder: Path, about: dict[str, Any], params: Path, results: str | Path | None
-) -> None:
-    """Writes the module with its identity, parameters, warm-up requests, scores and card."""
+def _write(module: HubModule, folder: Path, about: dict[str, Any], params: Path) -> None:
+    """Writes the module with its identity, parameters, warm-up requests and card."""
     module.save(str(folder))
     extra = folder / identity.FOLDER
     extra.mkdir()
@@ -143,9 +137,6 @@ def _write(
     warm_up.write(extra / warm_up.FILE, list(module.heads))
     about |= {"fingerprint": fingerprint(folder), "measured": _verify(module, folder)}
     write_json(extra / identity.IDENTITY, about)
-    if results is not None:
-        found = scores.read(Path(results), fingerprint=about["fingerprint"], exactly=False)
-        write_json(extra / identity.SCORES, found)
     model_card.write(folder)
 
 

@@ -224,25 +224,6 @@ def test_tables_give_multi_line_texts_ids_and_fields(module, write_table, kind):
         build_index(module, write_table(kind, [*ROWS, ROWS[3]]), **named)
 
 
-def test_a_list_is_indexed_as_files_are(module, tmp_path):
-    rows = ["no", {"id": 5, "text": "yes, I do", "rank": [1, None]}, {"text": "word"}]
-    index = build_index(module, rows=rows, output=tmp_path / "index")
-    (best,) = search.search(index, ["How old are you?"])
-    found = {each.text: each[2:] for each in best}
-    assert found == {"no": (None, {}), "yes, I do": ("5", {"rank": [1, None]}), "word": (None, {})}
-    opened = build_index(module, output=tmp_path / "index")
-    assert opened.table.equals(index.table)
-    for wrong in (
-        ["a", 3],
-        ["a", {"t": "b"}],
-        [{"text": 1}],
-        [{"text": "a", "id": 1.5}],
-        ["a", None],
-    ):
-        with pytest.raises(InputError, match=r"rows\[1]"):
-            build_index(module, rows=["a", wrong], output=tmp_path / "index")
-
-
 def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
     module, write_table, tmp_path, monkeypatch
 ):

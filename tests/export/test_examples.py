@@ -14,8 +14,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
-from importlib.util import find_spec
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +21,6 @@ import pytest
 import tensorflow as tf
 import tensorflow_hub
 
-import evaluation
 from export.retrieval import index
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -301,30 +298,3 @@ def test_train_on_chat(tmp_path, capsys, monkeypatch):
     assert float(said.split()[7].rstrip("%")) > 50  # the two share a word
     for made in ("pairs/COMPLETED", "module/README.md", "results/response_ranking.json"):
         assert (tmp_path / "chat" / made).exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sentence_transformers_evaluator", "mteb_task"])
-def test_other_programs_find_the_same_scores(shared, tmp_path, name):
-    """In a process of its own: PyTorch must be imported before TensorFlow."""
-    needs = {"mteb_task": "mteb"}.get(name, "sentence_transformers")
-    if find_spec(needs) is None:
-        pytest.skip(f"{needs} is not installed")
-    # No text twice: the order of cosines of 1 would be that of their rounding.
-    pairs = list(combinations(dict.fromkeys(TEXTS), 2))
-    table, sts = tmp_path / "pairs.csv", tmp_path / "sts-test.csv"
-    scored = "".join(f"{a},{b},{gold / 2}\n" for gold, (a, b) in enumerate(pairs))
-    table.write_text(f"sentence1,sentence2,score\n{scored}")
-    rows = (f"g\tf\ty\t{n}\t{n / 2}\t{a}\t{b}\n" for n, (a, b) in enumerate(pairs))
-    sts.write_text("".join(rows))
-    command = [sys.executable, EXAMPLES / f"{name}.py", shared / "module"]
-    command.append(sts if name == "mteb_task" else table)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
-    encoder = evaluation.load_encoder(shared / "module")
-    (ours,) = evaluation.evaluate(encoder, "sts", sts, output=tmp_path / "results")
-    spearman = found.get("spearman") or found["spearman_cosine"]
-    assert float(spearman) == pytest.approx(ours.metrics["spearman"], abs=2e-4)
-    if "pearson" in found:
-        assert float(found["pearson"]) == pytest.approx(ours.metrics["pearson"], abs=2e-4)

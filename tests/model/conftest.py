@@ -230,21 +230,6 @@ def begun(run_of_20_steps, tmp_path):
     return shutil.copytree(run_of_20_steps, tmp_path / "run")
 
 
-@pytest.fixture(scope="session")
-def reddit_nli_run(parse, reddit_run, tmp_path_factory):
-    """A finished run of both tasks, from the weights of the other one on."""
-    folder = tmp_path_factory.mktemp("runs") / "reddit_nli"
-    params = parse(
-        "reddit_nli",
-        task__init_checkpoint=reddit_run,
-        task__nli__share=0.3,
-        trainer__train_steps=100,
-        trainer__validation_interval=100,
-    )
-    run.run_experiment(params, mode="train_and_eval", folder=str(folder))
-    return folder
-
-
 @pytest.fixture
 def write_vocabulary(tmp_path):
     """Makes a folder as the vocabulary command leaves it; counts by token."""

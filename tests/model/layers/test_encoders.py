@@ -98,11 +98,3 @@ def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():
     bias.assign([0.0, 0.0])
     # ((1, 1) + (2, 6)) / sqrt(2) is (3, 7) times a factor that normalizing takes away.
     np.testing.assert_allclose(encoder(ids)["default"], [np.array([3, 7]) / np.sqrt(58)], rtol=1e-6)
-
-
-def test_the_transformer_gives_its_sequence_and_hears_the_order_of_words():
-    encoder = build("transformer")
-    rows = embed(encoder, "dog bites man", "man bites dog")
-    assert np.abs(rows[0] - rows[1]).max() > 1e-3
-    ids = TEXT(tf.constant(["one two three", "one"]))
-    assert encoder(ids)["sequence_output"].shape == (2, 4, 8)

@@ -1,9 +1,6 @@
 """What TensorBoard shows of a run."""
 
 import numpy as np
-import pytest
-
-from model.data.task_sampler import TaskSampler
 
 
 def test_every_loop_says_how_training_goes(reddit_run, events):
@@ -21,16 +18,3 @@ def test_every_loop_says_how_training_goes(reddit_run, events):
     found = events(reddit_run / "validation")
     assert found.keys() == {"validation_loss", "p_at_1", "p_at_3", "p_at_10", "sts_dev_pearson"}
     assert all(list(values) == [20, 40, 60] for values in found.values())
-
-
-@pytest.mark.slow
-def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse, events):
-    found = events(reddit_nli_run / "train")
-    assert {"training_loss", "p_at_1", "nli_loss", "nli_accuracy", "nli_share"} <= found.keys()
-    shares = list(found["nli_share"].values())
-    task = parse("reddit_nli").task
-    drawn = TaskSampler([task.train_data, task.nli.train_data], [0.3], 0).tasks(0, 100)
-    np.testing.assert_allclose(shares, drawn.reshape(-1, 20).mean(axis=1))
-    assert np.mean(shares) == pytest.approx(0.3, abs=0.14)  # 3 standard deviations
-    validated = events(reddit_nli_run / "validation")
-    assert {"validation_loss", "p_at_1", "nli_loss", "nli_accuracy"} <= validated.keys()

@@ -14,12 +14,10 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple
 
 from common.errors import InputError
-from common.text_files import Source, is_visible, load_json, number, parse_lines, unpacked_name
+from common.text_files import Source, is_visible, number, parse_lines, parse_rows, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 _HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query", "document"}
@@ -49,16 +47,6 @@ class RetrievalData:
     counts: Mapping[str, int] = field(default_factory=dict)
     """Queries without a relevant document, which are left out; documents without text, which are
     never found; and judgements of unknown ids."""
-
-
-class _Row(msgspec.Struct):
-    text: str | None
-    title: str | None = None
-    id: str | int | None = None
-    beir_id: str | int | None = msgspec.field(default=None, name="_id")
-
-
-_DECODER = msgspec.json.Decoder(_Row)
 
 
 def find(files: RetrievalFiles) -> list[Source]:
@@ -97,12 +85,15 @@ def read(source: Source) -> RetrievalData:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    parsers = {".tsv": _of_tsv, ".jsonl": _of_json}
-    parse = parsers.get(Path(unpacked_name(path)).suffix)
-    if parse is None:
-        raise InputError(f"{path}: accepted: {' and '.join(parsers)}, plain or .gz")
+    match Path(unpacked_name(path)).suffix:
+        case ".tsv":
+            rows = parse_lines(path, _of_tsv)
+        case ".jsonl":
+            rows = parse_rows(path, _of_json, columns={"id": ["id", "_id"], "text": ["text"]})
+        case _:
+            raise InputError(f"{path}: accepted: .tsv and .jsonl, plain or .gz")
     found: dict[str, str] = {}
-    for key, text in parse_lines(path, parse):
+    for key, text in rows:
         if key in found:
             raise InputError(f"{path}: the id {key!r} occurs twice")
         found[key] = text.strip()
@@ -118,12 +109,10 @@ def _of_tsv(line: str) -> tuple[str, str]:
     return key.strip(), texts[0]
 
 
-def _of_json(line: str) -> tuple[str, str]:
-    row = load_json(line.encode(), _DECODER.decode)
-    key = row.beir_id if row.id is None else row.id
-    if key is None:
+def _of_json(row: dict[str, Any]) -> tuple[str, str]:
+    if row["id"] == "":
         raise ValueError("no id")
-    return str(key).strip(), f"{row.title or ''} {row.text or ''}"
+    return str(row["id"]).strip(), f"{row.get('title') or ''} {row['text']}"
 
 
 def _relevant(

@@ -89,12 +89,9 @@ def test_the_command(three, tmp_path, run, fails):
         store.write(dataclasses.replace(good, name="bare", items=bare), tmp_path / letter)
     argv = ["compare", tmp_path / "a", tmp_path / "b"]
     printed = run(*argv, "--system_b", "word_overlap")
-    for said in ("only in A, so not compared: a-only\n", "only in B, so not compared: b-only\n"):
-        assert said in printed
-    assert "learned or chosen on other data in A than in B: dev\n" in printed
-    assert "2 tests" in printed
-    assert "not compared, because the items do not give it: of_their_own\n" in printed
-    assert "not compared, because they lack the system: bare\n" in printed
+    # In one of the folders alone, without the system, not given by the items, learned otherwise.
+    for name in ("a-only", "b-only", "bare", "of_their_own", "dev"):
+        assert re.search(rf"^\D+: {name}$", printed, re.MULTILINE)
     assert re.search(r"dev +Pearson +\d+ +- ", printed)  # every score of A is the same
     printed = run("compare", tmp_path / "a" / "dev.json", tmp_path / "a" / "dev.json")
     assert "only in" not in printed

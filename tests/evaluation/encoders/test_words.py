@@ -111,11 +111,9 @@ def test_untrained_words_know_only_which_words_are_the_same():
         WordAverage(words.untrained(letters=flag)).fit(texts) for flag in (False, True)
     )
     assert cosine_of(words_only, "Dogs run", "dogs RUN") == pytest.approx(1.0)
-    assert abs(cosine_of(words_only, "Dogs run", "cats sleep")) < 0.2
-    # "runing" is another word, with letters of "run": <ru, run of <ru, run, uni, nin, ing, ng>.
-    assert cosine_of(words_only, "Dogs run", "runing dogs") == pytest.approx(0.5, abs=0.15)
-    misspelt = cosine_of(with_letters, "Dogs run", "runing dogs")
-    assert misspelt > cosine_of(words_only, "Dogs run", "runing dogs")
+    # "runing" is another word, with letters of "run".
+    misspelt = "Dogs run", "runing dogs"
+    assert cosine_of(words_only, *misspelt) < cosine_of(with_letters, *misspelt) < 1
     # Drawn by the word's checksum, so the same in every process.
     first = np.random.default_rng(0x812C397D).standard_normal(500, dtype=np.float32)[0]
     assert zlib.crc32(b"dog") == 0x812C397D

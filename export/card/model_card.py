@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from common.files import write_text
+from common.files import CLAIM, write_text
 from common.text_files import as_markdown, as_markdown_code
 from export.card import identity, scores
 from export.module import plain, warm_up
@@ -72,7 +72,7 @@ def render(
 
 def size(module: Path) -> int:
     """Bytes of a SavedModel with all that is in its folder but the plain form."""
-    return _bytes(path for path in module.rglob("*") if path.name not in plain.FILES)
+    return _bytes(path for path in module.rglob("*") if path.name not in (*plain.FILES, CLAIM))
 
 
 def _bytes(paths: Iterable[Path]) -> int:

@@ -24,10 +24,10 @@ from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import field_names, read_rows
-from data_pipeline.sources.tables.rows import Rows
+from data_pipeline.sources.tables.rows import Rows, as_raw
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
-from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS, MalformedLine
+from data_pipeline.storage.lines import MOST_DEAD_LETTERS, MalformedLine
 from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, OutputFolder, write_aside
 
 FIELDS = (
@@ -130,8 +130,7 @@ class _Pairs:
             try:
                 self._counts.update(self._add(*values, f"{PurePath(path).name}:{number}"))
             except ValueError as error:
-                raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
-                malformed.append(MalformedLine(path, number, raw, str(error)))
+                malformed.append(MalformedLine(path, number, as_raw(values), str(error)))
         self._counts.update(lines=rows.total, malformed=len(malformed))
         letters = self.contents[DEAD_LETTERS]
         in_order = sorted(malformed, key=lambda line: line.number)

@@ -12,16 +12,14 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-import orjson
-
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.exports.files import Found, inner_files, is_one_of
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import getter
-from data_pipeline.sources.tables.rows import ROWS_A_BATCH, SKIPPED, Rows
+from data_pipeline.sources.tables.rows import ROWS_A_BATCH, SKIPPED, Rows, as_raw
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.storage.lines import MalformedLine
 
 Record = dict[str, Any]
 People = Mapping[str, str]
@@ -134,8 +132,7 @@ class ExportReader:
             except _OF_ANOTHER_FORM as error:
                 is_missing = isinstance(error, KeyError)
                 reason = f"field {error} is missing" if is_missing else f"another form: {error}"
-                raw = orjson.dumps(record, default=str)[:KEPT_OF_TOO_LONG]
-                rows.malformed.append(MalformedLine(file.path, number, raw, reason))
+                rows.malformed.append(MalformedLine(file.path, number, as_raw(record), reason))
             else:
                 rows.numbers.extend([number] * len(messages))
                 rows.values.extend(tuple([get(each) for get in getters]) for each in messages)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 
 from common.tables.delimited import position_of
 from data_pipeline.storage.inputs import UnreadableFileError
-from data_pipeline.storage.lines import MalformedLine
+from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
 
 ROWS_A_BATCH = 5_000
 NOTE = "--input: "
@@ -35,6 +36,15 @@ class Rows(NamedTuple):
     def total(self) -> int:
         """How many rows were read, malformed ones included."""
         return len(self.values) + len(self.malformed)
+
+
+def as_raw(value: Any) -> bytes:
+    """A record that is none, as its dead letter shows it."""
+    try:
+        raw = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+        raw = repr(value).encode(errors="backslashreplace")
+    return raw[:KEPT_OF_TOO_LONG]
 
 
 def positions_of(

@@ -27,11 +27,11 @@ from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, Messag
 from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
-from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows
+from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows, as_raw
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, as_time, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.storage.lines import MalformedLine
 
 EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
@@ -400,8 +400,4 @@ class TableSource(NamedTuple):
         for row, reason in reasons.items():
             named = zip(self.names.values(), rows.values[row], strict=True)
             shown = {name: value for name, value in named if value is not MISSING}
-            try:
-                raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
-            except orjson.JSONEncodeError:  # nested deeper than orjson writes
-                raw = repr(shown).encode()
-            yield MalformedLine(file.path, rows.numbers[row], raw[:KEPT_OF_TOO_LONG], reason)
+            yield MalformedLine(file.path, rows.numbers[row], as_raw(shown), reason)

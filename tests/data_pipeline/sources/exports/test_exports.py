@@ -153,6 +153,7 @@ COMMENT = {"ticket_id": 1, "created_at": "2024-01-01T10:00:00Z", "author_id": 1,
         ("dialogues", "text", {"data": ["Hi", "Hello"]}, ["Hi", "Hello"]),
         ("dialogues", "text", {"data": ["Hi"], "dialog": None}, ["Hi"]),
         ("dialogues", "text", {"data": ["Hi"], "dialog": ["Bye"]}, []),
+        ("telegram", "text", {"text": json.loads("[" * 300 + "]" * 300)}, []),
     ],
 )
 def test_of_a_record_this_is_read(tmp_path, name, field, record, found):

@@ -100,7 +100,7 @@ RUNS ?= runs/reproduce
 # More options of Snakemake, such as --dry-run or --profile of a cluster.
 WORKFLOW_OPTIONS ?=
 # Those that were given, as DATA='DIR'.
-GIVEN = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS GPU,\
+GIVEN = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS TEACHER GPU,\
   $(if $(filter-out undefined,$(origin $(name))),$(name)='$(subst ','\'',$($(name)))'))
 # $(1): a rule of the Snakefile. Options go in a file: Snakemake types those of its command line (1.10 is 1.1).
 workflow = mkdir -p '$(RUNS)' && { flock --nonblock 9 || \

@@ -115,6 +115,7 @@ class Table:
             raise TableError(f"RUNS='{self.options['RUNS']}'; accepted: {_FOLDER.pattern}")
         if self.options["GPU"] == "0":
             self.options["GPU"] = ""
+        self.options["TEACHER"] = self.options["TEACHER"] or self.options["SENTENCE_TRANSFORMERS"]
         self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():

@@ -251,6 +251,12 @@ def test_what_the_data_lacks_is_named(table, data, file, options, named):
         table(**options).check_data()
 
 
+@pytest.mark.parametrize(("options", "encoder"), [({}, "m=M"), ({"TEACHER": "t"}, "t")])
+def test_the_teacher_is_the_model_to_compare_with_unless_one_is_named(table, options, encoder):
+    for data_set in ("teacher", "teacher_words"):
+        assert f"--encoder {encoder}" in table(**options).data(data_set)
+
+
 @pytest.mark.parametrize(
     ("options", "words", "large"),
     [
@@ -258,6 +264,7 @@ def test_what_the_data_lacks_is_named(table, data, file, options, named):
         ({"GPU": "1"}, True, True),
         ({"GPU": "0"}, True, False),
         ({"GPU": "1", "SENTENCE_TRANSFORMERS": ""}, False, False),
+        ({"SENTENCE_TRANSFORMERS": "", "TEACHER": "t"}, True, False),
     ],
 )
 def test_rows_are_left_out_where_an_option_that_they_need_is_empty(table, options, words, large):

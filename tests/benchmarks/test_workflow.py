@@ -236,7 +236,7 @@ def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
     ("goal", "options", "named"),
     [
         ("reproduce", {}, "stsb/sts-train.csv"),
-        ("pretrained", {"HELD_OUT": ""}, "SENTENCE_TRANSFORMERS="),
+        ("pretrained", {"HELD_OUT": ""}, "TEACHER="),
     ],
 )
 def test_what_is_missing_is_one_line(workplace, goal, options, named):

@@ -6,7 +6,7 @@ rows of all from them. With 512 texts of 25 words and their character n-grams th
 twentieth of the bytes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
@@ -14,12 +14,10 @@ import tensorflow as tf
 import tf_keras
 
 from model.layers.embedding import Bags
-from model.layers.encoders import SentenceEncoder
+from model.layers.encoders import Pooled, SentenceEncoder, pooled_alone
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 Pairs: TypeAlias = list[tuple[Gradient, tf.Variable]]
-Pooled: TypeAlias = Callable[[dict[str, Bags], tf.Tensor], tf.Tensor]
-"""Ids of each kind and the number of texts -> sums of their vectors, float32 [texts, dim]."""
 
 
 class _Use(NamedTuple):
@@ -57,7 +55,7 @@ class Step:
         try:
             yield self
         finally:
-            encoder.pool = SentenceEncoder.pool
+            encoder.pool = pooled_alone
 
     def _note(self, pooled: Pooled, bags: dict[str, Bags], count: tf.Tensor) -> tf.Tensor:
         # Collectives run in this order: the ids are exchanged while sums are made.

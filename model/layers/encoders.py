@@ -5,7 +5,7 @@ A module of your own adds one with `register_encoder`: docs/training.md has an e
 
 import importlib
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import tensorflow as tf
 import tf_keras
@@ -23,6 +23,16 @@ _LAYERS: dict[str, type["SentenceEncoder"]] = {}
 _Layer = TypeVar("_Layer", bound=type["SentenceEncoder"])
 
 
+Pooled: TypeAlias = Callable[[dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
+"""Ids of each kind and the number of texts -> sums of their vectors, float32 [texts, dim]."""
+Pool: TypeAlias = Callable[[Pooled, dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
+
+
+def pooled_alone(pooled: Pooled, bags: dict[str, embedding.Bags], count: tf.Tensor) -> tf.Tensor:
+    """What `pooled` returns."""
+    return pooled(bags, count)
+
+
 class SentenceEncoder(tf_keras.layers.Layer):
     """Base of all encoders: ids -> a sentence embedding of unit length.
 
@@ -38,14 +48,8 @@ class SentenceEncoder(tf_keras.layers.Layer):
 
     embedding_dim: int
 
-    @staticmethod
-    def pool(
-        pooled: Callable[[dict[str, embedding.Bags], tf.Tensor], tf.Tensor],
-        bags: dict[str, embedding.Bags],
-        count: tf.Tensor,
-    ) -> tf.Tensor:
-        """Calls what sums vectors in training; in its place replicas exchange what they sum."""
-        return pooled(bags, count)
+    pool: Pool = staticmethod(pooled_alone)
+    """Calls what sums vectors in training; in its place replicas exchange what they sum."""
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

@@ -33,7 +33,7 @@ from data_pipeline.pairs.options import ALL
 from data_pipeline.pairs.overlap import count_in_train
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import write_shard
-from data_pipeline.pairs.splits import NEWEST
+from data_pipeline.pairs.splits import NEWEST, with_hashed_splits
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout
@@ -76,19 +76,19 @@ def build(
         partitions = plan.partitions
         pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
         tallies.append(tally)
-    if plan.options.split_by == NEWEST:
-        pairs, tally = add_splits(
-            pairs,
-            test_fraction=plan.options.test_fraction,
-            validation_fraction=plan.options.validation_fraction,
-        )
+    split_by, test = plan.options.split_by, plan.options.test_fraction
+    fractions = {"test_fraction": test, "validation_fraction": plan.options.validation_fraction}
+    if split_by == NEWEST:
+        pairs, tally = add_splits(pairs, **fractions)
         tallies.append(tally)
-    rows = pairs | "Split pairs and send them to their shards" >> exchange.send(plan.shards.rows)
+    else:
+        pairs |= "Split the pairs" >> beam.Map(with_hashed_splits, split_by=split_by, **fractions)
+    rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
     files.append(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
-    tallies.append(count_in_train(pairs, exchange, shards=plan.shards, partitions=plan.partitions))
+    tallies.append(count_in_train(pairs, exchange, partitions=plan.partitions))
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
     few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
     tallies.append(pairs | "Count lengths, subreddits and months" >> beam.Map(describe))

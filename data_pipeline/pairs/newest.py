@@ -7,7 +7,7 @@ thread and batch, and the others at the hashes of threads that are held out.
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
@@ -15,8 +15,8 @@ import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
 from data_pipeline.execution.report import COUNTS
-from data_pipeline.pairs.schema import CREATED, SPLIT
-from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, stable_hashes
+from data_pipeline.pairs.schema import CREATED
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, stable_hashes, with_splits
 from data_pipeline.pairs.tfrecord import THREAD_ID
 
 UNKNOWN = "threads_without_time"
@@ -48,7 +48,7 @@ def add_splits(
     tally = held_out | "Count threads without a time" >> beam.Map(
         lambda found: {COUNTS: Counter({UNKNOWN: found.unknown})}
     )
-    return pairs | "Add the splits" >> beam.Map(with_splits, AsSingleton(held_out)), tally
+    return pairs | "Add the splits" >> beam.Map(with_newest, AsSingleton(held_out)), tally
 
 
 def times_of(pairs: pa.RecordBatch) -> bytes:
@@ -75,11 +75,14 @@ def newest(
     return HeldOut(np.sort(test), np.sort(validation), int((times == _NEVER).sum()))
 
 
-def with_splits(pairs: pa.RecordBatch, held_out: HeldOut) -> pa.RecordBatch:
-    """The pairs with the index in `SPLITS` of each."""
-    threads = pairs.column(THREAD_ID).dictionary_encode()
-    hashes = stable_hashes(threads.dictionary)
-    splits = np.full(len(hashes), SPLITS.index(TRAIN), np.int8)
-    for split, those in ((TEST, held_out.test), (VALIDATION, held_out.validation)):
-        splits[np.isin(hashes, those)] = SPLITS.index(split)
-    return pairs.append_column(SPLIT, pa.array(splits[threads.indices.to_numpy()]))
+def with_newest(pairs: pa.RecordBatch, held_out: HeldOut) -> pa.RecordBatch:
+    """The pairs with the column `SPLIT`."""
+
+    def find(threads: Any) -> np.ndarray:
+        hashes = stable_hashes(threads)
+        splits = np.full(len(hashes), SPLITS.index(TRAIN))
+        for split, those in ((TEST, held_out.test), (VALIDATION, held_out.validation)):
+            splits[np.isin(hashes, those)] = SPLITS.index(split)
+        return splits
+
+    return with_splits(pairs, pairs.column(THREAD_ID), find)

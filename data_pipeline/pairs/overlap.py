@@ -14,22 +14,22 @@ import pyarrow as pa
 from data_pipeline.execution.columns import crc32_of
 from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.execution.report import COUNTS, Tally
-from data_pipeline.pairs.shards import Shards
+from data_pipeline.pairs.schema import SPLIT
 from data_pipeline.pairs.splits import SPLITS, TRAIN
 from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
 
 IN_TRAIN = "{}_pairs_in_train"
 """The count of such pairs of a split."""
-_SCHEMA = pa.schema([("texts", pa.uint64()), ("split", pa.int8())])
+_SCHEMA = pa.schema([("texts", pa.uint64()), (SPLIT, pa.int8())])
 
 
 def count_in_train(
-    pairs: beam.PCollection, exchange: Exchange, *, shards: Shards, partitions: int
+    pairs: beam.PCollection, exchange: Exchange, *, partitions: int
 ) -> beam.PCollection:
-    """Batches of pairs -> tallies of `IN_TRAIN`."""
+    """Batches of split pairs -> tallies of `IN_TRAIN`."""
     return (
         pairs
-        | "Hash the texts of pairs" >> beam.Map(_hashed, shards=shards)
+        | "Hash the texts of pairs" >> beam.Map(_hashed)
         | "Send hashes of pairs with their splits"
         >> exchange.send(partial(_by_texts, partitions=partitions))
         | "Group pairs of equal texts" >> beam.GroupByKey()
@@ -37,13 +37,12 @@ def count_in_train(
     )
 
 
-def _hashed(pairs: pa.RecordBatch, *, shards: Shards) -> pa.RecordBatch:
+def _hashed(pairs: pa.RecordBatch) -> pa.RecordBatch:
     inputs, responses = (
         crc32_of(pairs.column(name)).astype(np.uint64) for name in (INPUT, RESPONSE)
     )
     texts = pa.array(inputs << np.uint64(32) | responses)
-    splits = pa.array(shards.splits(pairs).astype(np.int8))
-    return pa.RecordBatch.from_arrays([texts, splits], schema=_SCHEMA)
+    return pa.RecordBatch.from_arrays([texts, pairs.column(SPLIT)], schema=_SCHEMA)
 
 
 def _by_texts(hashes: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:

@@ -7,7 +7,7 @@ from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, OWN_REPLY, RE
 CREATED = "created"
 """Seconds since 1970, UTC, of the response; null if unknown."""
 SPLIT = "split"
-"""The index of the split, int8; behind the other columns, with `--split_by newest` alone."""
+"""The index of the split, int8; the last column, when pairs have been split."""
 BEFORE_INPUT = "before_input"
 """The id of the message that the input, or the last known context turn, replies to; null if it
 replies to none, or if the job needs no more turns."""

@@ -16,15 +16,7 @@ from data_pipeline.execution.exchange import Block, received
 from data_pipeline.pairs.formats import Format, make_format
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.pairs.schema import SPLIT, stored_columns
-from data_pipeline.pairs.splits import (
-    NEWEST,
-    SPLITS,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    split_keys,
-    splits_of,
-)
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import RESPONSE_ID
 from data_pipeline.storage.output_folder import ShardFile, write_aside
 
@@ -64,29 +56,17 @@ class Shards(NamedTuple):
         return [(split, index) for split in self.by_split for index in range(self.by_split[split])]
 
     def rows(self, pairs: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
-        """The rows of pairs, of the schema `ROWS`, and their shards as indices into `listed`."""
+        """The rows of split pairs, of the schema `ROWS`; their shards as indices into `listed`."""
         columns = [pairs.column(name) for name in self.names]
         rows, checksums = self.format.rows([pc.fill_null(column, "") for column in columns])
         # As a number that sorts as the stored bytes do.
         keys = pa.array(checksums.astype("<u4").view(">u4").astype(np.uint32))
         batch = pa.RecordBatch.from_arrays([keys, rows], schema=ROWS)
-        splits = self.splits(pairs)
+        splits = pairs.column(SPLIT).to_numpy()
         shards = np.array([self.by_split.get(split, 0) for split in SPLITS])
         first = np.cumsum(shards) - shards
         hashes = crc32_of(pairs.column(RESPONSE_ID)).astype(np.int64)
         return batch, first[splits] + hashes % np.maximum(shards, 1)[splits]
-
-    def splits(self, pairs: pa.RecordBatch) -> np.ndarray:
-        """The split of each pair, an index into `SPLITS`: int64 [rows]."""
-        options = self.options
-        if options.split_by == NEWEST:
-            return pairs.column(SPLIT).to_numpy().astype(np.int64)
-        split_by = split_keys(pairs, options.split_by).dictionary_encode()
-        return splits_of(
-            split_by.dictionary,
-            test_fraction=options.test_fraction,
-            validation_fraction=options.validation_fraction,
-        )[split_by.indices.to_numpy()]
 
 
 def shards_of(options: PairOptions, *, stored_bytes: int) -> Shards:

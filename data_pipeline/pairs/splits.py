@@ -7,12 +7,15 @@ without a validation set, which is taken from train.
 
 import hashlib
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data_pipeline.pairs.schema import SPLIT
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -37,11 +40,24 @@ def stable_hashes(texts: Any) -> np.ndarray:
     return np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64)
 
 
-def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
-    """What the hash of each pair is taken of, strings [rows]."""
-    if split_by == THREAD:
-        return pairs.column(THREAD_ID)
-    return pc.binary_join_element_wise(pairs.column(INPUT_ID), pairs.column(RESPONSE_ID), " ")
+def with_hashed_splits(
+    pairs: pa.RecordBatch, *, split_by: str, **fractions: float
+) -> pa.RecordBatch:
+    """The pairs with the column `SPLIT`, as `splits_of` finds it of their threads or their ids."""
+    keys = pairs.column(THREAD_ID)
+    if split_by == PAIR:
+        ids = pairs.column(INPUT_ID), pairs.column(RESPONSE_ID)
+        keys = pc.binary_join_element_wise(*ids, " ")
+    return with_splits(pairs, keys, partial(splits_of, **fractions))
+
+
+def with_splits(
+    pairs: pa.RecordBatch, keys: Any, find: Callable[[Any], np.ndarray]
+) -> pa.RecordBatch:
+    """The pairs with the column `SPLIT`, which `find` finds of some of the keys, strings [rows]."""
+    encoded = keys.dictionary_encode()
+    splits = find(encoded.dictionary).astype(np.int8)
+    return pairs.append_column(SPLIT, pa.array(splits[encoded.indices.to_numpy()]))
 
 
 def splits_of(keys: Any, *, test_fraction: float, validation_fraction: float) -> np.ndarray:

@@ -56,10 +56,19 @@ def by_partition(
     return rows, np.where(values_of(column.is_valid()), partition, -1)
 
 
-def _in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
-    """The messages, in reading order if two have one id; else their order does not matter."""
-    has_copies = pc.count_distinct(messages.column("id")).as_py() < messages.num_rows
-    return messages.sort_by(POSITION.name) if has_copies else messages
+def _in_reading_order(
+    blocks: Iterable[Block], schema: pa.Schema
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The messages of some blocks, and whether each is the first with its id [rows].
+
+    In reading order if two have one id; else their order does not matter.
+    """
+    messages = received(blocks, schema)
+    is_first = _are_first(messages.column("id"))
+    if not is_first.all():
+        messages = messages.sort_by(POSITION.name)
+        is_first = _are_first(messages.column("id"))
+    return messages, is_first
 
 
 class OwnMessages:
@@ -67,8 +76,7 @@ class OwnMessages:
 
     def __init__(self, blocks: Iterable[Block]):
         """Takes blocks of `OWN_SCHEMA`."""
-        self.messages = _in_reading_order(received(blocks, OWN_SCHEMA))
-        self._is_first = _are_first(self.messages.column("id"))
+        self.messages, self._is_first = _in_reading_order(blocks, OWN_SCHEMA)
         self._text_bytes = pa.array(lengths_of(self.messages.column("text")))
 
     def rows_of(self, ids: Any) -> Any:
@@ -118,9 +126,11 @@ def pair_partition(
       `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`.
     """
     own = OwnMessages(blocks[OWN_MESSAGES])
-    replies = _in_reading_order(received(blocks[REPLIES], REPLIES_SCHEMA))
+    replies, are_first = _in_reading_order(blocks[REPLIES], REPLIES_SCHEMA)
+    if not are_first.all():
+        are_first = _are_first_copies(replies)
     schema = pairs_schema(context_turns)
-    kept = _are_first_copies(replies) & values_of(replies.column("dropped_by").is_null())
+    kept = are_first & values_of(replies.column("dropped_by").is_null())
     yield concat([], schema), own.count(rule_names) + Counter(replies=int(kept.sum()))
     parents = own.rows_of(replies.column("parent"))
     if cases is not None:
@@ -137,8 +147,6 @@ def pair_partition(
 
 def _are_first_copies(replies: pa.RecordBatch) -> np.ndarray:
     """Whether each reply is the first with its id and its parent [rows]."""
-    if pc.count_distinct(replies.column("id")).as_py() == replies.num_rows:
-        return np.ones(replies.num_rows, bool)
     ids, parents = (
         replies.column(name).dictionary_encode().indices.to_numpy().astype(np.int64)
         for name in ("id", "parent")

@@ -76,7 +76,7 @@ def parse_batch(
     batch: LineBatch, decoder: msgspec.json.Decoder[T]
 ) -> tuple[list[T], list[MalformedLine]]:
     """The comments or submissions of some lines, and the lines that are none."""
-    if _is_one_object_a_line(batch.content, batch.number_of_lines):
+    if _is_one_object_a_line(batch.content):
         try:
             comments = decoder.decode_lines(batch.content)
             if len(comments) == batch.number_of_lines:
@@ -86,7 +86,7 @@ def parse_batch(
     return _parse_one_by_one(batch, decoder)
 
 
-def _is_one_object_a_line(content: bytes, lines: int) -> bool:
+def _is_one_object_a_line(content: bytes) -> bool:
     """Whether the lines are UTF-8, and each can be one JSON object and not a part of one.
 
     JSON has no line feed inside a string, and no object that starts behind another without a
@@ -96,8 +96,8 @@ def _is_one_object_a_line(content: bytes, lines: int) -> bool:
     if not (content.startswith(b"{") and content.endswith(b"}")):
         return False
     data = np.frombuffer(content, np.uint8)
-    ends = (data[1:-1] == LINE_FEED) & (data[:-2] == ord("}")) & (data[2:] == ord("{"))
-    if np.count_nonzero(ends) < lines - 1:
+    ends = np.flatnonzero(data == LINE_FEED)
+    if not ((data[ends - 1] == ord("}")) & (data[ends + 1] == ord("{"))).all():
         return False
     if content.isascii():
         return True

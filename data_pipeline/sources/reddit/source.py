@@ -111,7 +111,11 @@ class Selection(NamedTuple):
 
 def are_absent(texts: Any) -> np.ndarray:
     """Whether each text has no visible character or stands for one that is gone [rows]."""
-    return ~values_of(pc.match_substring_regex(texts, VISIBLE)) | are_gone(texts)
+    # Most begin with a letter or digit, and so are there.
+    absent = ~values_of(pc.ascii_is_alnum(pc.utf8_slice_codeunits(texts, 0, 1)))
+    rest = texts.filter(pa.array(absent))
+    absent[absent] = ~values_of(pc.match_substring_regex(rest, VISIBLE)) | are_gone(rest)
+    return absent
 
 
 def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:

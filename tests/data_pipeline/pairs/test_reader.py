@@ -151,7 +151,7 @@ def parquet(**columns):
         *(("a.tfrecord", GOOD * 2 + GOOD[:cut], "record 3: ") for cut in (5, 13, len(GOOD) - 1)),
         ("a.tfrecord", GOOD + frame(encode_example({"input": "a"})), "record 2"),
         ("a.tfrecord", frame(b"\x0a\xff"), "record 1"),
-        ("a.tfrecord.gz", gzip.compress(GOOD)[:-9], ""),
+        ("a.tfrecord.gz", gzip.compress(GOOD, mtime=0)[:-9], ""),
         ("a.tfrecord.gz", b"", ""),
         ("a.jsonl", orjson.dumps({"input": "a", "response": 1}), "record 1"),
         ("a.jsonl", b"[]\n", "record 1"),

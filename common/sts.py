@@ -184,9 +184,8 @@ def _semeval(path: Path, genre: str) -> Iterator[Pair | None]:
             raise ValueError(f"{line!r}; accepted: two sentences, with a tab between")
         return fields[:2]
 
-    lines, scores = (
-        parse_lines(file, parse, blank=True) for file, parse in ((path, sentences), (gold, _score))
-    )
+    lines = parse_lines(path, sentences, blank=True)
+    scores = parse_lines(gold, _score, blank=True)
     with reading(f"{gold}: not as many scores as {path.name} has lines"):
         for (left, right), score in zip(lines, scores, strict=True):
             yield _pair(genre, left, right, score)

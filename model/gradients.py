@@ -3,7 +3,8 @@
 Of a table, replicas do not exchange the gradients of rows, but what those follow from: the
 gradient of the sums of vectors, a row a text, and the ids that were summed. Each replica makes the
 rows of all from them. With 512 texts of 25 words and their character n-grams that is a
-twentieth of the bytes.
+fifteenth of the bytes. Other gradients of tables (of a sequence encoder, of the words that an NLI
+head reads, of n-grams that are dropped) are exchanged row by row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import tensorflow as tf
 import tf_keras
 
 from model.layers.embedding import Bags
-from model.layers.encoders import Pooled, SentenceEncoder, pooled_alone
+from model.layers.encoders import POOLING, Pooled, pooled_alone
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 Pairs: TypeAlias = list[tuple[Gradient, tf.Variable]]
@@ -34,7 +35,7 @@ class Step:
     """The gradients of one step; called in replica context.
 
         tape = tf.GradientTape()
-        with tape, Step(tape).watching(encoder) as step:
+        with tape, Step(tape).watching() as step:
             loss = ...
         pairs = step.gradients(loss, variables, optimizer)
 
@@ -48,14 +49,14 @@ class Step:
         self._replicas = self._context.num_replicas_in_sync
 
     @contextmanager
-    def watching(self, encoder: SentenceEncoder) -> Iterator["Step"]:
-        """Within, sums of vectors of the encoder's tables are noted, if there are more replicas."""
+    def watching(self) -> Iterator["Step"]:
+        """Within, sums of vectors of tables are noted, if there are more replicas."""
         if self._replicas > 1:
-            encoder.pool = self._note
+            POOLING.pool = self._note
         try:
             yield self
         finally:
-            encoder.pool = pooled_alone
+            POOLING.pool = pooled_alone
 
     def _note(self, pooled: Pooled, bags: dict[str, Bags], count: tf.Tensor) -> tf.Tensor:
         # Collectives run in this order: the ids are exchanged while sums are made.

@@ -9,7 +9,7 @@ import tf_keras
 from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
-from model.layers.encoders import SentenceEncoder, pooled_alone, register_encoder
+from model.layers.encoders import POOLING, SentenceEncoder, pooled_alone, register_encoder
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 
@@ -142,7 +142,7 @@ class AveragingEncoder(SentenceEncoder):
             bags = {kind: embedding.bags(kept[kind]) for kind in self._kinds}
             pooled_of = functools.partial(self._pooled, training=training)
             # What is dropped from words is drawn for those of this replica.
-            pool = pooled_alone if self._config.char_ngram_dropout else self.pool
+            pool = pooled_alone if self._config.char_ngram_dropout else POOLING.pool
             pooled = pool(pooled_of, bags, tf.shape(ids[WORDS])[0])
         else:
             pooled = self._pooled_in_place(kept)

@@ -4,6 +4,7 @@ A module of your own adds one with `register_encoder`: docs/training.md has an e
 """
 
 import importlib
+import threading
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
 
@@ -33,6 +34,18 @@ def pooled_alone(pooled: Pooled, bags: dict[str, embedding.Bags], count: tf.Tens
     return pooled(bags, count)
 
 
+class _Pooling(threading.local):
+    """Of this thread: replicas of one process are threads that take turns."""
+
+    def __init__(self) -> None:
+        self.pool: Pool = pooled_alone
+
+
+POOLING = _Pooling()
+"""Its `pool` is called with what sums vectors, in training. With several replicas
+`model.gradients` sets it, to exchange sums instead of rows of tables."""
+
+
 class SentenceEncoder(tf_keras.layers.Layer):
     """Base of all encoders: ids -> a sentence embedding of unit length.
 
@@ -47,9 +60,6 @@ class SentenceEncoder(tf_keras.layers.Layer):
     """
 
     embedding_dim: int
-
-    pool: Pool = staticmethod(pooled_alone)
-    """Calls what sums vectors in training; in its place replicas exchange what they sum."""
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

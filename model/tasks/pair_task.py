@@ -86,7 +86,7 @@ class PairTask(abc.ABC):
         """
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         tape = tf.GradientTape()
-        with tape, gradients.Step(tape).watching(model.encoder) as step:
+        with tape, gradients.Step(tape).watching() as step:
             outputs = self.forward(model, inputs, training=True)
             logs = self.measure(inputs, outputs, training=True)
             scaled = logs[self.loss] / replicas

@@ -10,7 +10,7 @@ import tensorflow as tf
 from model.data import input_pipeline
 from model.tasks.pair_task import PairTask
 from model.training.state import Run
-from model.training.trainer import Step, Trainer, stacked
+from model.training.trainer import Step, Trainer, stacked, width
 
 _STEPS_BETWEEN_AGREEMENTS = 10
 """Workers exchange once in this many steps whether one of them was told to stop."""
@@ -70,7 +70,7 @@ class SynchronousTrainer(Trainer):
 
         Exchanged once a loop. Tasks with fewer logs have zeros behind them.
         """
-        most = max(len(task.metrics) for task in self._tasks) + len(Step._fields)
+        most = max(map(width, self._tasks))
         found = np.zeros([len(values), most], np.float32)
         for row, step in zip(found, values, strict=True):
             logs = np.mean([replica.numpy() for replica in step], axis=0)

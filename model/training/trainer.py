@@ -113,6 +113,11 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         """Does steps; returns them, and the signal to stop that ended them, if one has."""
 
 
+def width(task: PairTask) -> int:
+    """How many numbers the logs of a training step are."""
+    return 2 + len(task.metrics)
+
+
 def stacked(task: PairTask, logs: dict[str, tf.Tensor]) -> tf.Tensor:
     """The logs of a training step in a fixed order: float32 [2 + metrics]."""
     return tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])

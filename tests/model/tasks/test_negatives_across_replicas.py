@@ -9,6 +9,7 @@ import tf_keras
 
 from model.configs import schema
 from model.dual_encoder import build
+from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
 
 PAIRS, REPLICAS = 128, 2
@@ -116,6 +117,25 @@ def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_voc
     objective = schema.Objective(negatives_across_replicas=True)
     world = World(objective, text=text, word_weights="learned")
     batch = world.batch()
+    (loss,), expected = train(world, one_device(), batch)
+    found, changes = train(world, two_replicas, batch)
+    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
+    assert_gradients_match(changes, expected)
+
+
+def test_replicas_add_up_both_sides_of_nli_and_the_words_that_the_head_reads(two_replicas):
+    averaging = schema.Averaging(word_dim=16, hidden=[14], embedding_dim=12)
+    world = World(schema.Objective())
+    world.model = schema.DualEncoder(
+        text=schema.Text(max_tokens=8, word_buckets=300),
+        encoder=schema.Encoder(type="averaging", averaging=averaging),
+        heads=[schema.NLI],
+        nli=schema.Nli(hidden=[8], dropout=0.0, feature_dropout=0.0, max_units=4),
+    )
+    sides = world.batch()
+    world.task = NliTask(schema.NliClassification(model=world.model))
+    labels = tf.constant(np.arange(PAIRS) % 3)
+    batch = {"premise": sides["input"], "hypothesis": sides["response"], "label": labels}
     (loss,), expected = train(world, one_device(), batch)
     found, changes = train(world, two_replicas, batch)
     np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)

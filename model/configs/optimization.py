@@ -43,7 +43,7 @@ class Adagrad(Clipping, optimizer_config.AdagradConfig):
 
 @dataclasses.dataclass
 class RowwiseAdagrad(Adagrad):
-    """Adagrad with one sum for each row of a matrix: half the memory of tables, and faster."""
+    """Adagrad with one sum for each row of a matrix: faster, and the sums take almost no memory."""
 
     name: str = "RowwiseAdagrad"
 

@@ -10,8 +10,9 @@ from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
 from model.layers.encoders import POOLING, SentenceEncoder, pooled_alone, register_encoder
+from model.layers.tables import CharNgrams, Table
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
-from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
+from model.text.preprocessing import TextToIds
 
 _AT_ONCE = 8192
 """Words of which vectors are composed for an export together."""
@@ -191,15 +192,8 @@ class AveragingEncoder(SentenceEncoder):
         )
         if BIGRAMS in bags:
             bigrams = bags[BIGRAMS]
-            by_root = embedding.one_by_root(bigrams.rows, count)
-            different, positions = tf.unique(bigrams.ids)
-            vectors = embedding.vectors(self._bigrams.table, different)
-            weights = self._config.bigram_weight * tf.gather(by_root, bigrams.rows)
-            sums.append(
-                embedding.weighted_sums(
-                    vectors, positions, bigrams.rows, weights, shape=(count, tf.size(different))
-                )
-            )
+            weights = self._config.bigram_weight * embedding.one_by_root(bigrams.rows, count)
+            sums.append(embedding.table_sums(self._bigrams.table, bigrams, weights, count=count))
         return tf.add_n(sums)
 
     def _pooled_in_place(self, ids: dict[str, tf.Tensor]) -> tf.Tensor:
@@ -275,84 +269,3 @@ class Bias(tf_keras.layers.Layer):
     def call(self, inputs: tf.Tensor) -> tf.Tensor:
         """[batch, units] -> the same shape."""
         return inputs + self.bias
-
-
-class Table(tf_keras.layers.Layer):
-    """Vectors of ids: a table without a call of its own.
-
-    Args:
-      input_dim: the number of ids.
-      output_dim: numbers of a vector.
-      initializer: of the table.
-    """
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        *,
-        initializer: str | tf_keras.initializers.Initializer,
-        name: str,
-    ):
-        super().__init__(name=name)
-        self.input_dim, self.output_dim = input_dim, output_dim
-        self._initializer = initializer
-
-    def build(self, input_shape: tf.TensorShape | None) -> None:
-        """Makes the table, [input_dim, output_dim]."""
-        super().build(input_shape)
-        shape = (self.input_dim, self.output_dim)
-        self.table = self.add_weight("table", shape, initializer=self._initializer)
-
-
-class CharNgrams(Table):
-    """Character n-grams: sums of their vectors, times a weight.
-
-    Args:
-      input_dim: the number of ids.
-      output_dim: numbers of a vector.
-      words: how many ids of words there are whose n-grams it knows.
-      dropout: the part of a word's n-grams left out at random in training.
-      weight: what a sum is multiplied by.
-    """
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        *,
-        words: int = 0,
-        dropout: float = 0.0,
-        weight: float = 1.0,
-    ):
-        random_unit = tf_keras.initializers.RandomNormal(stddev=output_dim**-0.5)
-        super().__init__(input_dim, output_dim, initializer=random_unit, name="char_ngrams")
-        self.words, self.dropout, self.weight = words, dropout, weight
-        self._drop = IdDropout(dropout)
-
-    def build(self, input_shape: tf.TensorShape | None) -> None:
-        """Makes the table, and the n-grams of the words."""
-        super().build(input_shape)
-        if self.words:
-            self.of_word = self.add_weight(
-                "of_word",
-                (self.words, NGRAMS_A_WORD),
-                dtype=tf.int32,
-                initializer="zeros",
-                trainable=False,
-            )
-
-    def bags(self, words: tf.Tensor, training: bool | tf.Tensor = False) -> embedding.Bags:
-        """The n-grams of words: ids of words, int32 [n] -> a row each."""
-        return embedding.bags(self._drop(embedding.rows(self.of_word, words), training=training))
-
-    def sums(self, bags: embedding.Bags, weights: tf.Tensor, *, count: tf.Tensor) -> tf.Tensor:
-        """Rows of n-grams, and float32 [count] that they are multiplied by -> [count, dim]."""
-        different, positions = tf.unique(bags.ids)
-        return embedding.weighted_sums(
-            embedding.vectors(self.table, different),
-            positions,
-            bags.rows,
-            self.weight * tf.gather(weights, bags.rows),
-            shape=(count, tf.size(different)),
-        )

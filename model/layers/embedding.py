@@ -126,6 +126,30 @@ def weighted_sums(
     return product(vectors, weights)
 
 
+def table_sums(
+    table: tf.Variable | tf.Tensor, bags: Bags, weights: tf.Tensor, *, count: tf.Tensor
+) -> tf.Tensor:
+    """Sums of a table's vectors, each row of them times a weight, by `weighted_sums`.
+
+    Args:
+      table: float32 [ids, dim].
+      bags: the ids that each row sums.
+      weights: float32 [count].
+      count: the number of rows.
+
+    Returns:
+      float32 [count, dim].
+    """
+    different, positions = tf.unique(bags.ids)
+    return weighted_sums(
+        vectors(table, different),
+        positions,
+        bags.rows,
+        tf.gather(weights, bags.rows),
+        shape=(count, tf.size(different)),
+    )
+
+
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """As `rows`, for a table that `sqrt_n_sums` sums of too.
 

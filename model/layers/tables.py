@@ -1,0 +1,83 @@
+"""Tables of vectors: of words or bigrams, and of character n-grams."""
+
+
+import tensorflow as tf
+import tf_keras
+
+from model.layers import embedding
+from model.layers.dropout import IdDropout
+from model.text.preprocessing import NGRAMS_A_WORD
+
+
+class Table(tf_keras.layers.Layer):
+    """Vectors of ids.
+
+    Args:
+      input_dim: the number of ids.
+      output_dim: numbers of a vector.
+      initializer: of the table.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        *,
+        initializer: str | tf_keras.initializers.Initializer,
+        name: str,
+    ):
+        super().__init__(name=name)
+        self.input_dim, self.output_dim = input_dim, output_dim
+        self._initializer = initializer
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, [input_dim, output_dim]."""
+        super().build(input_shape)
+        shape = (self.input_dim, self.output_dim)
+        self.table = self.add_weight("table", shape, initializer=self._initializer)
+
+
+class CharNgrams(Table):
+    """Character n-grams: sums of their vectors, times a weight.
+
+    Args:
+      input_dim: the number of ids.
+      output_dim: numbers of a vector.
+      words: how many ids of words there are whose n-grams it knows.
+      dropout: the part of a word's n-grams left out at random in training.
+      weight: what a sum is multiplied by.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        *,
+        words: int = 0,
+        dropout: float = 0.0,
+        weight: float = 1.0,
+    ):
+        random_unit = tf_keras.initializers.RandomNormal(stddev=output_dim**-0.5)
+        super().__init__(input_dim, output_dim, initializer=random_unit, name="char_ngrams")
+        self.words, self.dropout, self.weight = words, dropout, weight
+        self._drop = IdDropout(dropout)
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, and the n-grams of the words."""
+        super().build(input_shape)
+        if self.words:
+            self.of_word = self.add_weight(
+                "of_word",
+                (self.words, NGRAMS_A_WORD),
+                dtype=tf.int32,
+                initializer="zeros",
+                trainable=False,
+            )
+
+    def bags(self, words: tf.Tensor, training: bool | tf.Tensor = False) -> embedding.Bags:
+        """The n-grams of words: ids of words, int32 [n] -> a row each."""
+        return embedding.bags(self._drop(embedding.rows(self.of_word, words), training=training))
+
+    def sums(self, bags: embedding.Bags, weights: tf.Tensor, *, count: tf.Tensor) -> tf.Tensor:
+        """Rows of n-grams, and float32 [count] that they are multiplied by -> [count, dim]."""
+        return embedding.table_sums(self.table, bags, self.weight * weights, count=count)

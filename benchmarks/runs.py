@@ -173,7 +173,7 @@ def _peak_gb(pid: int) -> float:
     """The most memory that a process held so far; 0 if it has ended."""
     with contextlib.suppress(OSError):
         found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
-        return int(found[1]) / 1e6 if found else 0.0
+        return int(found[1]) * 1024 / 1e9 if found else 0.0
     return 0.0
 
 

@@ -46,7 +46,7 @@ NAMED = {
 class Pair(NamedTuple):
     """Two sentences and their gold similarity, from 0 to 5 in the benchmarks."""
 
-    genre: str  # or data set; empty in tables of one's own
+    genre: str  # or data set; empty in a user's own table
     gold: float
     sentence1: str
     sentence2: str

@@ -1,7 +1,7 @@
 """StaticEmbedding of sentence-transformers, trained with in-batch negatives.
 
 Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and datasets;
-it imports nothing of this project.
+of this project it imports the file beside it alone.
 
     PYTHON benchmarks/peers/training.py --pairs pairs.jsonl --steps 200
 
@@ -70,7 +70,7 @@ def main() -> None:
         ).train()
     steps = arguments.steps - arguments.warm_up
     speed = steps * arguments.batch / clock.seconds
-    print(json.dumps({"pairs_per_second": speed, "peak_gb": peak_mb() / 1e3}))
+    print(json.dumps({"pairs_per_second": speed, "peak_gb": peak_mb() * 2**20 / 1e9}))
 
 
 Columns = dict[str, list[str]]

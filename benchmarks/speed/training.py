@@ -33,9 +33,10 @@ def main() -> None:
     with TemporaryDirectory() as work:
         words = runs.vocabulary(Path(work), given.pairs)
         texts = Path(work, "pairs.jsonl")
-        with texts.open("w") as file:
-            for pair in runs.pairs(given.pairs):
-                file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
+        if given.peer_python:
+            with texts.open("w") as file:
+                for pair in runs.pairs(given.pairs):
+                    file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
         ways = {}
         for width in WIDTHS:
             ways[f"{PRESET}, {width}-d"] = partial(ours, given, words, width)

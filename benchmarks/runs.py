@@ -22,6 +22,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
 TEXTS = ("input", "response")
+AVERAGED = 60
+"""Steps between two averages of the weights, at most, in the presets that are measured."""
 T = TypeVar("T")
 
 
@@ -136,9 +138,10 @@ def timed(pattern: str, *, words: str, batch: int, steps: int) -> dict[str, obje
     """Returns overrides of a run whose speed is measured, on TFRecords, in ten loops of steps.
 
     There must be 2 steps or more: the first loop traces. `words` is a vocabulary. Word vectors
-    begin at random, which takes no time.
+    begin at random, which takes no time. A run too short to average its weights does not.
     """
-    return {
+    short: dict[str, object] = {"trainer.average_decay": 0} if steps < AVERAGED else {}
+    return short | {
         "task.model.text.vocabulary": words,
         "task.word_cooccurrence_records": 0,
         "task.train_data.input_path": pattern,

@@ -1,6 +1,5 @@
 """Tables of vectors: of words or bigrams, and of character n-grams."""
 
-
 import tensorflow as tf
 import tf_keras
 

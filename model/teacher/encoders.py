@@ -1,5 +1,6 @@
 """The teacher: a SavedModel, or an encoder of another package where that is installed."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,24 @@ class Teacher(NamedTuple):
         return rows / lengths
 
 
-def load(given: str) -> Teacher:
+def load(given: Sequence[str]) -> Teacher:
+    """The encoder of a name, or one teacher of several.
+
+    Of several, an embedding is that of each in turn, all of one length: its cosines are the means
+    of theirs.
+    """
+    if len(given) == 1:
+        return load_one(given[0])
+    teachers = [load_one(one) for one in given]
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        return np.concatenate([teacher.embed(texts) for teacher in teachers], axis=1)
+
+    fingerprint = hashlib.sha256(" ".join(one.fingerprint for one in teachers).encode())
+    return Teacher(" + ".join(one.name for one in teachers), fingerprint.hexdigest(), encode)
+
+
+def load_one(given: str) -> Teacher:
     """The encoder of a name.
 
     Args:

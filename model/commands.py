@@ -72,14 +72,17 @@ class TeacherOptions(Options):
     )
     texts: tuple[str, ...] = option(
         help="names or patterns: pairs or NLI pairs in .tfrecord, .txt with a text a line, or a "
-        "vocabulary's words.tsv, each with or without .gz; each different text is embedded once",
+        "vocabulary's words.tsv, each with or without .gz; each different text is embedded once, "
+        "words into files of their own",
         metavar="FILE",
     )
     output: Path = option(
         help="the folder to write; what an interrupted command has finished is kept", metavar="DIR"
     )
     limit: int = option(
-        0, help="embed a sample of N texts, the same for the same files; 0: all", minimum=0
+        0,
+        help="embed a sample of N texts, the same for the same files, and all words; 0: all",
+        minimum=0,
     )
     validation_fraction: float = option(
         0.02, help="part of the texts that go to validation-*", minimum=0, below=1, metavar="PART"

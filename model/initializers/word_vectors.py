@@ -63,7 +63,7 @@ def begin(model: DualEncoder, task: PairTask) -> None:
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
         rows = _as_long_as(drawn, found)
     if config.word_vectors:
-        of_ids, of_words = _from_file(task)
+        of_ids, of_words = _from_file(task, dim=drawn.shape[1])
         of_model = np.stack(list(of_ids.values()))
         found = np.zeros_like(drawn)
         found[list(of_ids)] = _fitted(of_model, drawn.shape[1])
@@ -105,11 +105,12 @@ def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
 
 
-def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
+def _from_file(task: PairTask, *, dim: int) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
     """The vectors of a file: by the ids of the model's words, and of the file's first words.
 
-    The model's words are those of its vocabulary and of the first training records. They are
-    compared as text: the other words of a file share buckets with them, and must not give theirs.
+    Of a teacher's, the first `dim` numbers, as the teacher task has it. The model's words are those
+    of its vocabulary and of the first training records. They are compared as text: the other words
+    of a file share buckets with them, and must not give theirs.
     """
     config = task.task_config
     counts, records = _count_words(task, config.word_frequency_records or _COUNTED)
@@ -117,7 +118,7 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
     wanted = {*counts, *own}
     found: dict[str, np.ndarray] = {}
     of_words: dict[str, np.ndarray] = {}
-    entries = _entries(Path(config.word_vectors))
+    entries = _entries(Path(config.word_vectors), dim=dim)
     while some := list(itertools.islice(entries, _AT_ONCE)):
         for entry, word in zip(some, _as_tokens([entry.word for entry in some]), strict=True):
             if word is None:
@@ -146,13 +147,13 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
     return of_ids, of_words
 
 
-def _entries(path: Path) -> Iterator[word_vectors.Entry]:
+def _entries(path: Path, *, dim: int) -> Iterator[word_vectors.Entry]:
     """The words of a file, or of a folder that `python -m model teacher` has written."""
     if not path.is_dir():
         yield from word_vectors.read(path)
         return
     for word, numbers in targets.read(path):
-        yield word_vectors.Entry(word, str(path), numbers)
+        yield word_vectors.Entry(word, str(path), numbers[:dim])
 
 
 def _into_char_ngrams(

@@ -16,10 +16,13 @@ def run(options: TeacherOptions) -> None:
     for file in files:
         if texts.kind_of(file) == texts.TFRECORD and file.name.startswith(("test-", "validation-")):
             raise InputError(f"--texts: {str(file)!r} is held out from training")
-    drawn, read = texts.draw(texts.read_texts(files), limit=options.limit)
-    if not drawn:
+    vocabularies = [file for file in files if texts.kind_of(file) == texts.VOCABULARY]
+    words, of_words = texts.draw(texts.read_texts(vocabularies))
+    others = [file for file in files if file not in vocabularies]
+    drawn, read = texts.draw(texts.read_texts(others), limit=options.limit)
+    if not drawn and not words:
         raise InputError(f"--texts: {' '.join(options.texts)}: no text in {len(files)} files")
-    shards = targets.split(drawn, validation_fraction=options.validation_fraction)
+    shards = targets.split(drawn, words, validation_fraction=options.validation_fraction)
     with claim(output):
         teacher = encoders.load(options.encoder)
         job = targets.describe(teacher, shards)
@@ -29,6 +32,6 @@ def run(options: TeacherOptions) -> None:
         said = synthetic_flag(map(str, files))
         completed = targets.write(output, job, shards, teacher, said=said)
     print(
-        f"{len(drawn):,} texts, {completed['dim']} numbers each, written to {output} "
-        f"({read:,} texts read) in {time.monotonic() - began:.0f} s"
+        f"{len(drawn) + len(words):,} texts, {completed['dim']} numbers each, written to {output} "
+        f"({read + of_words:,} texts read) in {time.monotonic() - began:.0f} s"
     )

@@ -24,6 +24,8 @@ class Teacher(NamedTuple):
     """Other weights, another fingerprint."""
     encode: Callable[[Sequence[str]], np.ndarray]
     """A batch of texts -> floats [texts, dim]."""
+    of_several: bool = False
+    """Whether an embedding is those of several encoders, one after the other."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """The embeddings of texts, of unit length: float32 [texts, dim].
@@ -56,7 +58,8 @@ def load(given: Sequence[str]) -> Teacher:
         return np.concatenate([teacher.embed(texts) for teacher in teachers], axis=1)
 
     fingerprint = hashlib.sha256(" ".join(one.fingerprint for one in teachers).encode())
-    return Teacher(" + ".join(one.name for one in teachers), fingerprint.hexdigest(), encode)
+    name = " + ".join(one.name for one in teachers)
+    return Teacher(name, fingerprint.hexdigest(), encode, of_several=True)
 
 
 def load_one(given: str) -> Teacher:

@@ -2,7 +2,7 @@
 
     OUTPUT/_incomplete/job.json                 the encoder and the texts: only the same job goes on
     OUTPUT/_incomplete/train-00000-of-00016.tfrecord    a shard that is finished
-    OUTPUT/train-*, validation-*, then COMPLETED        all of them
+    OUTPUT/train-*, validation-*, words-*, then COMPLETED        all of them
 
 A record is a `tf.train.Example` with `text` (UTF-8), `embedding` (little-endian half floats, of
 unit length, as bytes) and `text_id` (a hash of the text).
@@ -28,23 +28,26 @@ from model.teacher.texts import text_id
 TEXT, EMBEDDING, TEXT_ID = "text", "embedding", "text_id"
 """The features of a record."""
 SHARDS = 16
-"""Files `train-*`; fewer if there are fewer texts."""
+"""Files `train-*`, and `words-*`; fewer if there are fewer texts."""
 COMPLETED = "COMPLETED"
 Shards = dict[str, Sequence[str]]
 """The name of each file, and the texts that it gets."""
 _HALF_FLOAT = np.dtype("<f2")
-_INCOMPLETE, _JOB = "_incomplete", "job.json"
+_INCOMPLETE, _JOB, _COMPONENTS = "_incomplete", "job.json", "components.npy"
+_TRAIN, _VALIDATION, _WORDS = "train", "validation", "words"
 
 
-def split(texts: Sequence[str], *, validation_fraction: float) -> Shards:
+def split(texts: Sequence[str], words: Sequence[str] = (), *, validation_fraction: float) -> Shards:
     """Divides texts among `validation-*`, one file, and `train-*`, files of about equal sizes.
 
     Args:
       texts: in an order as good as shuffled.
+      words: of a vocabulary, for `words-*`: to begin with, not to train on.
       validation_fraction: of the texts, rounded down.
     """
     held_out, found = int(len(texts) * validation_fraction), {}
-    sides = {"validation": (texts[:held_out], 1), "train": (texts[held_out:], SHARDS)}
+    sides = {_VALIDATION: (texts[:held_out], 1), _TRAIN: (texts[held_out:], SHARDS)}
+    sides[_WORDS] = (words, SHARDS)
     for side, (some, most) in sides.items():
         number = min(most, len(some))
         for index in range(number):
@@ -100,10 +103,13 @@ def write(
     """
     incomplete, outputs = output / _INCOMPLETE, {}
     write_json(incomplete / _JOB, job)
+    turned = _components(incomplete, shards, teacher) if teacher.of_several else None
     for name, texts in tqdm(shards.items(), "embedding", unit=" shards"):
         if not any((folder / name).exists() for folder in (incomplete, output)):
+            rows = teacher.embed(texts)
             with aside(incomplete / name) as new:
-                new.write_bytes(b"".join(map(_record, texts, teacher.embed(texts))))
+                rows = rows if turned is None else rows @ turned
+                new.write_bytes(b"".join(map(_record, texts, rows)))
     for name, texts in shards.items():
         if (incomplete / name).exists():
             (incomplete / name).rename(output / name)
@@ -117,16 +123,31 @@ def write(
     return completed
 
 
+def _components(incomplete: Path, shards: Shards, teacher: Teacher) -> np.ndarray:
+    """The principal components of a shard's embeddings, the first first: float32 [dim, dim].
+
+    Without them the first numbers, all that a narrower model learns, would be those of the first
+    encoder. Turned by them, all embeddings keep their cosines.
+    """
+    if not (file := incomplete / _COMPONENTS).exists():
+        texts = next((shards[name] for name in shards if name.startswith(_TRAIN)), None)
+        rows = teacher.embed(texts or next(iter(shards.values())))
+        _, components = np.linalg.eigh(rows.T @ rows)  # by rising eigenvalue
+        with aside(file) as new, new.open("wb") as stream:
+            np.save(stream, components[:, ::-1])
+    return np.load(file)
+
+
 def _record(text: str, embedding: np.ndarray) -> bytes:
     half = embedding.astype(_HALF_FLOAT).tobytes()
     return frame(encode_example({TEXT: text, EMBEDDING: half, TEXT_ID: text_id(text)}))
 
 
 def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """The texts of a complete folder and their embeddings, float16 [dim], validation's too."""
+    """The words of a complete folder, or else its texts, and their embeddings, float16 [dim]."""
     with reading(f"{folder}: not a folder that `python -m model teacher` has completed"):
         names = json.loads((folder / COMPLETED).read_text())["outputs"]
-    for name in names:
+    for name in [name for name in names if name.startswith(_WORDS)] or names:
         with reading(folder / name):
             yield from _read(folder / name)
 

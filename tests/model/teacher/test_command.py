@@ -113,6 +113,56 @@ def test_the_manifest_says_who_embedded_what(run, tmp_path):
         assert int(part["crc32c"], 16) == google_crc32c.value(content)
 
 
+def test_all_words_of_a_vocabulary_get_files_of_their_own(run, tmp_path):
+    (tmp_path / "words.tsv").write_text("the\t9\nnumber\t2\n")
+    texts = tmp_path / "some.txt"
+    texts.write_text("\n".join(TEXTS))
+    given = {"encoder": ["strong"], "texts": [texts, tmp_path / "words.tsv"], "limit": [10]}
+    given |= {"output": [tmp_path / "out"]}
+    main(["teacher", *(str(part) for k, v in given.items() for part in (f"--{k}", *v))])
+    assert sorted(word for word, _ in targets.read(tmp_path / "out")) == ["number", "the"]
+    outputs = json.loads((tmp_path / "out" / "COMPLETED").read_text())["outputs"]
+    of_words = [part["records"] for name, part in outputs.items() if name.startswith("words-")]
+    assert of_words == [1, 1]
+    assert sum(part["records"] for part in outputs.values()) == 12
+
+
+def test_several_encoders_are_turned_to_their_principal_components(run, teacher, tmp_path):
+    def encode(texts):
+        return np.array([[1.0, len(text) / 50, 0.3, 0.3 * (len(text) % 2)] for text in texts])
+
+    both = encoders.Teacher("a + b", "f", encode, of_several=True)
+    shards = targets.split(sorted(TEXTS), validation_fraction=0.1)
+    for folder, killed in (("out", False), ("other", True)):
+        (tmp_path / folder).mkdir()
+        job = targets.describe(both, shards)
+        if killed:
+            once = both._replace(encode=Cut(encode, after=3))
+            with pytest.raises(KeyboardInterrupt):
+                targets.write(tmp_path / folder, job, shards, once, said={})
+        targets.write(tmp_path / folder, job, shards, both, said={})
+    found = dict(targets.read(tmp_path / "out"))
+    turned = np.stack([found[text] for text in TEXTS]).astype(np.float32)
+    rows = both.embed(TEXTS)
+    np.testing.assert_allclose(turned @ turned.T, rows @ rows.T, atol=2e-3)
+    energy = (turned**2).sum(axis=0)
+    assert energy[0] > energy[1] > energy[2:].max()
+    assert contents(tmp_path / "out") == contents(tmp_path / "other")
+
+
+class Cut:
+    """An encoder that is killed after some batches."""
+
+    def __init__(self, encode, *, after):
+        self.encode, self.left = encode, after
+
+    def __call__(self, texts):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return self.encode(texts)
+
+
 def test_a_killed_job_goes_on_from_the_last_finished_shard(run, teacher, tmp_path, monkeypatch):
     run(output="whole")
     drawn = sorted(TEXTS, key=text_id)  # 4 to validate, then 12 a shard
@@ -163,7 +213,8 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
 
 
 def test_few_texts_make_few_shards(monkeypatch):
-    assert list(targets.split(["a", "b"], validation_fraction=0.3).values()) == [["a"], ["b"]]
+    shards = targets.split(["a", "b"], ["c"], validation_fraction=0.3)
+    assert list(shards.values()) == [["a"], ["b"], ["c"]]
     monkeypatch.setattr(targets, "SHARDS", 2)
     shards = targets.split("abcdefg", validation_fraction=0.3)
     assert list(shards.values()) == ["ab", "cd", "efg"]

@@ -8,8 +8,8 @@ or, from Python, what the commands use themselves:
     >>> encoder = load_encoder("module")
     >>> rows = encoder.encode(["How old are you?", "What is your age?"])  # float32 [2, dim]
     >>> (dev,) = evaluate(encoder, "sts", "stsb/sts-dev.csv", output="results")
-    >>> dev.name, sorted(dev.metrics), sorted(dev.intervals)
-    ('sts-dev', ['pearson', 'spearman'], ['pearson', 'spearman'])
+    >>> dev.name, sorted(dev.metrics), sorted(dev.intervals) == sorted(dev.metrics)
+    ('sts-dev', ['cosine_pearson', 'pearson', 'spearman'], True)
     >>> [result.n for result in read_results("results")] == [dev.n]
     True
     >>> write_report("results", "report.html").name

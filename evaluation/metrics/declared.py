@@ -5,9 +5,12 @@ from collections.abc import Mapping
 
 MAIN = {"retrieval": "ndcg_at_10", "cqa": "map", "sts": "pearson", "snli": "accuracy"}
 """Task -> its main metric, the most specific first; response ranking has its first P@N."""
+OF_COSINES = ("cosine_pearson", "cosine_mean_of_sets")
+"""Metrics of STS on cosines, which baselines in the items of a result do not have."""
 LABELS = {
     "pearson": "Pearson",
     "spearman": "Spearman",
+    "cosine_pearson": "Pearson of cosines",
     "map": "MAP",
     "avg_rec": "AvgRec",
     "mrr": "MRR",

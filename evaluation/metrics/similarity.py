@@ -51,11 +51,6 @@ def _finite(scores: np.ndarray) -> np.ndarray:
     return scores
 
 
-def negative_angle(left, right) -> np.ndarray:
-    """Return -arccos(cosine) of each pair of rows (section 4.3): float64 [n] in [-pi, 0]."""
-    return -np.arccos(cosine(left, right))
-
-
 def words(text: str) -> frozenset[str]:
     """Return the set of lower-cased words of a text."""
     return frozenset(re.findall(r"\w+", text.lower()))

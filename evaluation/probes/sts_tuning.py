@@ -44,7 +44,7 @@ class Pairs:
 
     def pearson(self) -> float:
         """Return Pearson's r of equation 2's scores with the gold scores."""
-        angles = similarity.negative_angle(self.left, self.right)
+        angles = -np.arccos(similarity.cosine(self.left, self.right))
         return float(correlation.pearson(angles, self.gold))
 
 

@@ -31,11 +31,13 @@ def sample_of(
 ) -> Sample:
     """Return the units and metrics of the module, or of a baseline, over all items or some `rows`.
 
-    By default the metrics are those that the result has. Items that lack what the task stores are
-    an InputError.
+    By default the metrics are those that the result has; a baseline has none of cosines. Items
+    that lack what the task stores are an InputError.
     """
     items = result.items if rows is None else [result.items[row] for row in rows]
-    asked = tuple(result.metrics) if metrics is None else metrics
+    asked = tuple(result.metrics) if metrics is None else tuple(metrics)
+    if system is not None:
+        asked = tuple(name for name in asked if name not in declared.OF_COSINES)
 
     def values_of(key: str) -> list:
         """Return the value of each item by the module, or by the baseline."""
@@ -141,19 +143,27 @@ def _snli(items: Items, values_of: Values, *_) -> Found:
 
 
 def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
+    of_cosines = any(name in declared.OF_COSINES for name in metrics)
     score = np.array(values_of("score"), dtype=np.float64)
+    cosine = np.array(values_of("cosine") if of_cosines else [], dtype=np.float64)
     gold = np.array([item["gold"] for item in items], dtype=np.float64)
     genres = np.array([item["genre"] for item in items])
     names, sizes = np.unique(genres, return_counts=True)
 
+    def mean_of_sets(x: np.ndarray, y: np.ndarray, genre: np.ndarray) -> np.ndarray:
+        """Return the mean of r by the sets' sizes, as SemEval's years of STS report it."""
+        each = [correlation.pearson(x, y, where=genre == name) for name in names]
+        return np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
+
     def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
-        x, y = score[pairs], gold[pairs]
-        found = {"pearson": correlation.pearson(x, y)}
+        y, found = gold[pairs], {}
+        for prefix, of in (("", score), ("cosine_", cosine)):
+            if f"{prefix}pearson" in metrics:
+                found[f"{prefix}pearson"] = correlation.pearson(of[pairs], y)
+            if f"{prefix}mean_of_sets" in metrics:
+                found[f"{prefix}mean_of_sets"] = mean_of_sets(of[pairs], y, genres[pairs])
         if "spearman" in metrics:  # ranks take most of the time
-            found["spearman"] = correlation.spearman(x, y)
-        if "mean_of_sets" in metrics:  # by their sizes, as SemEval's years of STS report it
-            each = [correlation.pearson(x, y, where=genres[pairs] == name) for name in names]
-            found["mean_of_sets"] = np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
+            found["spearman"] = correlation.spearman(score[pairs], y)
         return found
 
     return len(items), values

@@ -1,6 +1,7 @@
 """Semantic textual similarity (section 4.3): how well scores correlate with human judgement.
 
-The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix
+The score of a pair is -arccos(cosine) of its embeddings; `cosine_pearson` takes the cosine itself,
+as other libraries do. With a tuned matrix
 (`probes/sts_tuning.py`) the embeddings are transformed first and the score is equation 2's,
 5 (1 - arccos(cosine) / pi).
 """
@@ -23,7 +24,8 @@ from evaluation.results import measure
 from evaluation.results.result import TUNED, Result
 from evaluation.results.store import Evaluation
 
-METRICS = ("pearson", "spearman")
+METRICS = ("pearson", "spearman", "cosine_pearson")
+MEANS_OF_SETS = ("mean_of_sets", "cosine_mean_of_sets")
 OFFICIAL = {"sts-train": 5749, "sts-dev": 1500, "sts-test": 1379}
 """Pairs of the STS Benchmark's files (section 4.3)."""
 
@@ -78,11 +80,12 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(data.texts())}
     notes, official = [], OFFICIAL.get(name, len(pairs))
     left, right = similarity.of_pairs(encoder.encode, data.texts())
-    scores = similarity.negative_angle(left, right)
+    cosines = similarity.cosine(left, right)
+    scores = -np.arccos(cosines)
     if matrix is not None:
         others["untuned"] = scores
-        angles = similarity.negative_angle(left @ matrix, right @ matrix)
-        scores = 5.0 * (1.0 + angles / np.pi)
+        cosines = similarity.cosine(left @ matrix, right @ matrix)
+        scores = 5.0 * (1.0 - np.arccos(cosines) / np.pi)
         name, system = f"{name}{TUNED}", "module_tuned"
     if official != len(pairs):
         both = f"{len(pairs):,} pairs here and {official:,} in the STS Benchmark"
@@ -100,14 +103,14 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
         notes=notes,
         items=[
             pair._asdict()
-            | {"score": float(scores[i])}
+            | {"score": float(scores[i]), "cosine": float(cosines[i])}
             | {"baselines": {other: float(row[i]) for other, row in others.items()}}
             for i, pair in enumerate(pairs)
         ],
     )
     return measure.measured(
         result,
-        (*METRICS, "mean_of_sets") if data.sets else METRICS,
+        (*METRICS, *MEANS_OF_SETS) if data.sets else METRICS,
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )

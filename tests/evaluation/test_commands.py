@@ -116,7 +116,7 @@ def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
     assert "BM25" in run("retrieval", *retrieval, *common)
     found = stored(results / "sts-pairs.json")
     assert found["settings"]["columns"] == "left, right, score"
-    assert set(found["intervals"]) == {"pearson", "spearman"}
+    assert set(found["intervals"]) == {"pearson", "spearman", "cosine_pearson"}
     found = stored(results / "retrieval-qrels.json")
     assert found["metrics"]["mrr_at_10"] == 1.0
     assert found["data"]["files"] == ["queries.tsv", "documents.tsv", "qrels.txt"]

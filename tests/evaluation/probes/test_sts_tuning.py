@@ -55,7 +55,8 @@ def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
     assert before.metrics["pearson"] < 0.4
     assert after.metrics["pearson"] > 0.9
     assert (after.name, after.system) == ("sts-test-tuned", "module_tuned")
-    assert after.baselines["untuned"] == before.metrics
+    untuned = after.baselines["untuned"]
+    assert untuned == {name: before.metrics[name] for name in ("pearson", "spearman")}
     found = sts.evaluate(encoder, dev, matrix=tuned.matrix)
     assert found.metrics["pearson"] == pytest.approx(tuned.scores["dev"], abs=1e-6)
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]

@@ -37,8 +37,12 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
     result = sts.evaluate(encoder, read(write_text("sts-test.csv", "\n".join(lines))))
     expected = [0.0, -np.pi / 4, -np.pi / 2, -np.pi]
     assert [item["score"] for item in result.items] == pytest.approx(expected, abs=1e-6)
-    # The cosine itself would correlate differently with these labels.
-    assert result.metrics["pearson"] == pytest.approx(np.corrcoef(expected, [5, 3, 1.5, 0])[0, 1])
+    # The cosine itself correlates differently with these labels.
+    for name, scores in {"pearson": expected, "cosine_pearson": np.cos(expected)}.items():
+        r = np.corrcoef(scores, [5, 3, 1.5, 0])[0, 1]
+        assert result.metrics[name] == pytest.approx(r)
+    assert result.metrics["cosine_pearson"] != pytest.approx(result.metrics["pearson"], abs=1e-3)
+    assert set(result.baselines["word_overlap"]) == {"pearson", "spearman"}
     assert result.metrics["spearman"] == pytest.approx(1.0)
     assert result.n == 4
     assert result.groups["main-news"]["n"] == 3
@@ -49,6 +53,7 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
     assert result.items[2] == {
         "gold": 1.5,
         "score": pytest.approx(-np.pi / 2),
+        "cosine": pytest.approx(0.0, abs=1e-6),
         "genre": "main-news",
         "sentence1": "east",
         "sentence2": "north",
@@ -77,8 +82,10 @@ def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     pairs = [sts_files.Pair(*pair) for pair in pairs]
     data = sts_files.SimilarityData("sts-2016", pairs, unjudged=1, sets=True)
     result = sts.evaluate(word_encoder, data)
-    rs = [result.groups[name]["metrics"]["pearson"] for name in ("news", "forum")]
-    assert result.metrics["mean_of_sets"] == pytest.approx((2 * rs[0] + 3 * rs[1]) / 5)
+    for kind in ("", "cosine_"):
+        of = [result.groups[name]["metrics"][f"{kind}pearson"] for name in ("news", "forum")]
+        mean = (2 * of[0] + 3 * of[1]) / 5
+        assert result.metrics[f"{kind}mean_of_sets"] == pytest.approx(mean)
     assert result.counts["unjudged_pairs"] == 1
 
 

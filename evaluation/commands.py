@@ -49,7 +49,10 @@ def _files(options: Any) -> RetrievalFiles:
 
 
 def _settings(options: Any, task: str) -> dict[str, Any]:
-    of = {RETRIEVAL: (IGNORE_IDENTICAL_IDS,), "response_ranking": ("candidates", "own_replies")}
+    of = {
+        RETRIEVAL: (IGNORE_IDENTICAL_IDS,),
+        "response_ranking": ("candidates", "own_replies", "name"),
+    }
     columns = {"columns": options.named_columns()} if task == "sts" else {}
     return columns | {name: getattr(options, name) for name in of.get(task, ())}
 

@@ -1,5 +1,6 @@
 """The options of every command."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -54,6 +55,23 @@ class CandidatesOptions(SeededOptions):
         help="also score replies of authors to themselves, where records tell them",
         group=_METHOD,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedCandidatesOptions(CandidatesOptions):
+    """What response ranking is given whose results are stored."""
+
+    name: str = option(
+        "",
+        help="of the pairs of response_ranking, where results of others lie beside theirs: "
+        "response_ranking-NAME.json",
+        group=_OUTPUT,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch(r"[\w.+-]*", self.name):
+            raise InputError(f"--name: {self.name!r}; accepted: letters, digits and . _ + -")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +136,7 @@ class DataOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseRankingOptions(CandidatesOptions, ResultsOptions, ModuleOptions):
+class ResponseRankingOptions(NamedCandidatesOptions, ResultsOptions, ModuleOptions):
     """P@N."""
 
     task: ClassVar[str] = "response_ranking"
@@ -187,7 +205,7 @@ class RetrievalOptions(IdenticalOptions, ResultsOptions, ModuleOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BaselinesOptions(
-    IdenticalOptions, CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions
+    IdenticalOptions, NamedCandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions
 ):
     """What needs no training."""
 
@@ -291,6 +309,9 @@ class RowsOptions(Options):
         (),
         help="what rows have from outside the training data, such as distilled=teacher",
         metavar="NAME=WHAT",
+    )
+    published: tuple[str, ...] = option(
+        (), help="rows to show beside the best ones: those that are published", metavar="NAME"
     )
     about: str = option("", help="what trained and scored it all, and on what machine")
     output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)

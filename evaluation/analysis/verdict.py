@@ -36,7 +36,9 @@ class Verdict(NamedTuple):
         of, ours, task = self.difference, SYSTEMS["module"], DECLARED[self.result.task]
         is_ranking = self.result.task == "response_ranking"
         fewest = FEWEST_PAIRS if is_ranking else FEW_UNITS
-        kind = "replies" if is_ranking else self.result.name
+        _, _, of_pairs = self.result.name.partition("-")
+        replies = f"replies of {of_pairs}" if of_pairs else "replies"
+        kind = replies if is_ranking else self.result.name
         candidates = self.result.settings.get("candidates")
         metric = label(of.figure) + (f" of {candidates}" if candidates else "")
         items = "pairs" if is_ranking else task.units

@@ -42,8 +42,8 @@ def evaluate(
       again: whether to compute again what is already in `output`.
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
-      **settings: of the task: `candidates` and `own_replies` of response_ranking; `columns` of
-        sts, see `common.sts.Columns`; `ignore_identical_ids` of retrieval.
+      **settings: of the task: `candidates`, `own_replies` and `name` of response_ranking; `columns`
+        of sts, see `common.sts.Columns`; `ignore_identical_ids` of retrieval.
     """
     if task not in (*TASKS, RETRIEVAL):
         raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")

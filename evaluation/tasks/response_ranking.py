@@ -36,13 +36,22 @@ CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there ar
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, candidates: int = 100, own_replies: bool = False
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    candidates: int = 100,
+    own_replies: bool = False,
+    name: str = "",
 ) -> list[Evaluation]:
     """Return the evaluation of a file or folder; a second one of a module that reads context.
 
-    Replies of authors to themselves are left out and counted, unless `own_replies`.
+    Replies of authors to themselves are left out and counted, unless `own_replies`. `name` tells
+    the results from those of other pairs.
     """
     (source,) = ranking_files.find(path)
+    if name:
+        source = replace(source, name=f"{source.name}-{name}")
     data = ranking_files.read(source, own_replies=own_replies)
     blocks(len(data.pairs), candidates)  # an error before the module is loaded
     encoder = load(data.texts())

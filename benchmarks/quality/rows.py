@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,12 +117,18 @@ class Table:
             self.options["GPU"] = ""
         self.options["TEACHER"] = self.options["TEACHER"] or self.options["SENTENCE_TRANSFORMERS"]
         self.data_sets, self._scores = table["data"], table["scores"]
+        self.absent = [name for name in self._scores if not self._can_score(name)]
+        """Scores whose files DATA does not have."""
+        self.elsewhere = [
+            name
+            for name, given in self._scores.items()
+            if given.get("optional") and name not in self.absent
+        ]
+        """Scores on other data than the paper's, whose files DATA has."""
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
             self._add(name, given)
         self.shown = self._runs(self.rows)  # in RESULTS.md
-        for name, given in table["pretrained"].items():
-            self._add(f"pretrained/{name}", given)
         self.ablations = {
             name: self._ablation(name, given, table["rows"][name])
             for name, given in table["ablations"].items()
@@ -153,7 +159,8 @@ class Table:
             self._check(row, key, values)
         for other in filter(None, (row.init_from, row.model_of)):
             self._check(row, "seeds", self.rows[other].seeds)
-        self.rows[name] = row
+        there = tuple(score for score in row.scores if score not in self.absent)
+        self.rows[name] = replace(row, scores=there)
 
     @staticmethod
     def _check(row: Row, key: str, accepted: Collection) -> None:
@@ -180,10 +187,10 @@ class Table:
         """Raises a TableError unless DATA holds what the rows need."""
         data = Path(self.options["DATA"] or "nowhere")
         held_out = self.options["HELD_OUT"]
-        needed = (*([f"reddit/{held_out}*"] if held_out else []), *NEEDED)
+        needed = (f"reddit/{held_out}*", *NEEDED)
         wrong = [f"has no {one}" for one in needed if not any(data.glob(one))]
         wrong += [f"has several files {one}" for one in NLI_FILES if len([*data.glob(one)]) > 1]
-        wrong += [] if self.inputs("pairs") else [f"has no reddit/RC_* besides {held_out}"]
+        wrong += [] if self.inputs("pairs") else [f"has no reddit/RC_* besides {held_out}*"]
         if wrong:
             how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
             raise TableError(f"DATA='{self.options['DATA']}' {wrong[0]}; {how}")
@@ -197,12 +204,9 @@ class Table:
     def inputs(self, name: str) -> list[str]:
         """The files of DATA that a data set is made of: those of `input`."""
         given, held_out = self.data_sets[name], self.options["HELD_OUT"]
-        pattern = given.get("input", "")
-        if "{HELD_OUT}" in pattern and not held_out:
-            raise TableError("HELD_OUT is empty; accepted: the beginning of names, RC_2015-03")
-        found = self._found(pattern) if pattern else []
-        left_out = held_out if given.get("but_held_out") else ""
-        return [one for one in found if not left_out or not Path(one).name.startswith(left_out)]
+        found = self._found(given["input"]) if "input" in given else []
+        left_out = bool(given.get("but_held_out"))
+        return [one for one in found if not (left_out and Path(one).name.startswith(held_out))]
 
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
@@ -315,9 +319,15 @@ class Table:
             return f"{self.data_folder(data_set)}/{files}"
         return given["data"].format(**self.options)
 
-    def scored_on(self, run: Run) -> list[str]:
-        """The data sets that a run is scored on."""
-        return [one for name in run.row.scores for one in self._scores[name].get("of", {})]
+    def scored_on(self, names: Sequence[str]) -> list[str]:
+        """The data sets that some scores are of."""
+        return [one for name in names for one in self._scores[name].get("of", {})]
+
+    def _can_score(self, name: str) -> bool:
+        if not self._scores[name].get("optional"):
+            return True
+        made_of = [self.inputs(one) for one in self.scored_on([name])]
+        return all(made_of or [self.score_files([name])])
 
     def score_files(self, names: Sequence[str]) -> list[str]:
         """The files of DATA that some scores read."""
@@ -333,6 +343,14 @@ class Table:
             command += ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
             commands.append(shlex.join([*command, "--output", f"{runs}/results/{run.name}"]))
         return commands
+
+    def elsewhere_options(self) -> list[list[str]]:
+        """What `evaluation baselines` is given for the scores `elsewhere`: options of each run."""
+        data: dict[tuple[str, ...], list[str]] = {}
+        for name in self.elsewhere:
+            command = tuple(self._scores[name]["command"].split())
+            data.setdefault(command, []).append(self.score_data(name))
+        return [[f"--{task}", *of, *more] for (task, *more), of in data.items()]
 
 
 def sentence_transformers(options: Mapping[str, str], python: str) -> str:

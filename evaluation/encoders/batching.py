@@ -62,14 +62,27 @@ class BatchedEncoder:
 class Embeddings:
     """An encoder that encodes inputs and responses alike."""
 
-    def __init__(self, encode: Encode, *, path: str, fingerprint: str, pretrained: bool):
-        self.path, self._fingerprint, self._pretrained = path, fingerprint, pretrained
+    def __init__(
+        self,
+        encode: Encode,
+        *,
+        path: str,
+        fingerprint: str,
+        pretrained: bool,
+        static: bool = False,
+    ):
+        self.path = path
+        self._provenance: dict = {"path": path, "fingerprint": fingerprint}
+        self._provenance |= {"pretrained": True} if pretrained else {}
+        self._provenance |= {"static": True} if static else {}
         self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)
 
     def provenance(self) -> dict:
-        """Return its path, what identifies its weights, and whether it was trained elsewhere."""
-        found: dict = {"path": self.path, "fingerprint": self._fingerprint}
-        return found | ({"pretrained": True} if self._pretrained else {})
+        """Return its path, what identifies its weights, and, where they hold, two facts.
+
+        These are `pretrained`, it was trained elsewhere, and `static`, each token has one vector.
+        """
+        return self._provenance
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -55,4 +55,5 @@ def _of_files(tokenizer: Path, weights: Path, *, path: str, pretrained: bool) ->
         return np.divide(sums, lengths, out=sums, where=lengths > 0)
 
     fingerprint = sha256([tokenizer, weights])
-    return Embeddings(means, path=path, fingerprint=fingerprint, pretrained=pretrained)
+    of: dict = {"path": path, "fingerprint": fingerprint, "pretrained": pretrained}
+    return Embeddings(means, static=True, **of)

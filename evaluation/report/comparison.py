@@ -1,30 +1,36 @@
-"""The main figures: our rows beside the best baselines on the same items, and the paper's.
+"""The main figures: our rows beside the baselines on the same items, and the paper's.
 
-A baseline is simple if it needs no pretrained model. Differences are those of the paired bootstrap
-of `analysis.paired_test`.
+A baseline is simple if it needs no pretrained model; the others are rivals. Differences are those
+of the paired bootstrap of `analysis.paired_test`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
 from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import Score, mean
-from evaluation.report.tables import CANDIDATES, MAIN, Main, Table, interval_of, is_papers
+from evaluation.report.tables import CANDIDATES, Main, Table, interval_of, is_papers
 from evaluation.results.result import ALL, CEILING, DECLARED, data_name
 from evaluation.results.runs import BASELINE, OURS
 
-SIMPLE, PRETRAINED, DIFFERENCE = "best simple baseline", "pretrained", "difference"
+SIMPLE, DIFFERENCE = "best simple baseline", "difference"
 CHANCE = "chance"
+OTHERS: dict[str, Callable[[Score], bool]] = {
+    SIMPLE: lambda score: not score.pretrained,
+    "best static rival": lambda score: score.pretrained and score.static,
+    "best rival": lambda score: score.pretrained,
+}
+"""What a row is compared with: the highest figure of some of the baselines."""
 PAPERS = ("paper, Reddit", "paper, Reddit+NLI")
 CHOSEN_ON = Main("STS-B dev, r", "sts-dev", "pearson")  # rows are chosen by it
 
 
-def main_figures(scores: Sequence[Score]) -> dict[str, Main]:
-    """Return the main figures of `paper.yaml` that one of our rows has, by their labels."""
+def main_figures(scores: Sequence[Score], mains: Sequence[Main]) -> dict[str, Main]:
+    """Return those of the main figures that one of our rows has, by their labels."""
     found = {}
-    for main in MAIN:
+    for main in mains:
         if ours := of_figure(scores, main, OURS):
             candidates = ours[0].results[0].settings.get("candidates", CANDIDATES)
             found[main.label.format(candidates=candidates)] = main
@@ -48,16 +54,15 @@ def of_figure(scores: Sequence[Score], main: Main, kind: str, name: str = "") ->
     return [one for one in scores if (one.kind, one.name, one.metric, one.group) == wanted]
 
 
-def best_baseline(scores: Sequence[Score], main: Main, *, pretrained: bool) -> Score | None:
-    """Return the highest figure of the baselines, of the simple or of the pretrained ones.
+def baselines(scores: Sequence[Score], main: Main) -> list[Score]:
+    """Return a main figure of every baseline: of chance too, but not of the ceiling."""
+    found = of_figure(scores, main, BASELINE, main.of_baselines)
+    return [score for score in found if score.column != CEILING]
 
-    Chance is a simple one: others may be below it.
-    """
-    found = [
-        score
-        for score in of_figure(scores, main, BASELINE, main.of_baselines)
-        if score.pretrained == pretrained and score.column != CEILING
-    ]
+
+def best_of(scores: Sequence[Score], main: Main, others: str) -> Score | None:
+    """Return the highest figure of some baselines, as `OTHERS` names them."""
+    found = filter(OTHERS[others], baselines(scores, main))
     return max(found, key=lambda score: score.value, default=None)
 
 
@@ -73,20 +78,23 @@ def best_rows(scores: Sequence[Score], outside: Mapping[str, str]) -> dict[str, 
     return dict(sorted(best.items()))
 
 
-def main_table(scores: Sequence[Score], figures: Mapping[str, Main], rows: Sequence[str]) -> Table:
-    """Return main figures: those of some rows beside the best baselines and the paper's.
+def main_table(
+    scores: Sequence[Score], figures: Mapping[str, Main], rows: Sequence[str], *, title: str
+) -> Table:
+    """Return main figures, a row each: of some of our rows, the baselines and the paper.
 
-    The difference is that of the first row from the best simple baseline.
+    Of the simple baselines there is the best; the difference is that of the first row from it.
     """
     cells = []
     for name, main in figures.items():
         ours = {one.system: one for one in of_figure(scores, main, OURS) if one.system in rows}
-        simple, pretrained = (best_baseline(scores, main, pretrained=of) for of in (False, True))
-        shown = {row: ours.get(row) for row in rows} | {SIMPLE: simple, PRETRAINED: pretrained}
+        simple = best_of(scores, main, SIMPLE)
+        shown = {row: ours.get(row) for row in rows} | {SIMPLE: simple}
+        shown |= {one.system: one for one in baselines(scores, main) if one.pretrained}
         there = {header: score for header, score in shown.items() if score}
         cells += [Score(name, OURS, one.results[0].n, header="n") for one in [*there.values()][:1]]
         for header, score in there.items():
-            of = "" if header in rows else score.system
+            of = score.system if header == SIMPLE else ""
             cells.append(score._replace(row=name, kind=OURS, header=header, of=of))
         if simple and (first := ours.get(next(iter(rows), ""))):
             cells += difference(first, simple, name, DIFFERENCE)
@@ -95,18 +103,43 @@ def main_table(scores: Sequence[Score], figures: Mapping[str, Main], rows: Seque
                 if value is not None:
                     ends = interval_of(value, main.interval, data_name(main.data))
                     cells.append(Score(name, OURS, value, ends, header=header))
-    return Table("main", "Main scores, beside the best baselines on the same items", cells)
+    last = (DIFFERENCE, *PAPERS)  # behind what the first figure does not have
+    cells.sort(key=lambda cell: cell.header in last and 1 + last.index(cell.header))
+    return Table("main", title, cells)
 
 
-def differences(scores: Sequence[Score]) -> Table:
-    """Return every trained row's differences from the best simple baseline of each figure."""
+def differences(scores: Sequence[Score], figures: Mapping[str, Main]) -> Table:
+    """Return every row's differences from the best of each kind of `OTHERS`, a block each."""
     cells = []
-    for name, main in main_figures(scores).items():
-        if simple := best_baseline(scores, main, pretrained=False):
-            for score in of_figure(scores, main, OURS):
-                cells += difference(score, simple, score.system, f"{name}: {simple.system}")
-    title = "Difference from the best simple baseline on the same items"
-    return Table("differences", title, cells)
+    for others in OTHERS:
+        for name, main in figures.items():
+            if best := best_of(scores, main, others):
+                for score in of_figure(scores, main, OURS):
+                    found = difference(score, best, score.system, f"{name}: {best.system}")
+                    cells += [
+                        cell._replace(block=others, name=name, of=best.system) for cell in found
+                    ]
+    return Table("differences", "Differences from the best baselines on the same items", cells)
+
+
+def standings(
+    differing: Table, figures: Mapping[str, Main], rows: Sequence[str]
+) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Return by row, kind of `OTHERS` and place the figures by which the row stands there.
+
+    A row is level where the interval of the difference holds 0. Figures for which a row reads what
+    the baselines do not are left out.
+    """
+    fair = {name for name, main in figures.items() if not main.of_baselines}
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for row in rows:
+        for cell in differing.cells:
+            if cell.row == row and cell.name in fair and cell.interval:
+                low, high = cell.interval
+                place = "above" if low > 0 else "below" if high < 0 else "level"
+                of_row = found.setdefault(row, {}).setdefault(cell.block, {})
+                of_row.setdefault(place, []).append(cell.name)
+    return found
 
 
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:

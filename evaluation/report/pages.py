@@ -21,9 +21,10 @@ from evaluation.results import store
 from evaluation.results.result import VARIANTS
 from evaluation.results.text import figure, module_name
 
-SHOWN = ("table_1", "table_3", "table_4", "table_6", "table_2")
-"""Tables of RESULTS.md; the others are CSV files alone."""
-SEARCH_ENGINE = "search engine"
+SHOWN = ("sts_sets", "table_3", "table_1", "table_2")
+"""Tables of RESULTS.md below the main ones; the others are CSV files alone."""
+TITLE = "Main scores, beside baselines on the same items"
+TITLE_ELSEWHERE = "Trained on Reddit, scored elsewhere"
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
     autoescape=jinja2.select_autoescape(["html.jinja"]),  # texts are other people's
@@ -62,7 +63,7 @@ def write_report(
     row, own = runs[0].system, list(runs[0].results.values())
     name = next((module_name(one) for one in own if one.module), row)
     table = scores.long_table(runs)
-    main = comparison.main_table(table, comparison.figures_of(table, row), [row])
+    main = comparison.main_table(table, comparison.figures_of(table, row), [row], title=TITLE)
     overlaps = tables.contamination([one for one in own if one.task == "contamination"])
     made = [main, *tables.specified(table), tables.table_5(runs), overlaps]
     sts = {one.name: one for one in own if one.task == "sts"}
@@ -116,25 +117,36 @@ def rows(options: RowsOptions) -> None:
             seeds.setdefault(run.system, []).append(run.seed)
     outside = (given.split("=", 1) for given in options.outside)
     of_rows = {run_folders.shown(name): what for name, what in outside}
-    if unknown := of_rows.keys() - seeds.keys():
-        raise InputError(f"--outside: no row {min(unknown)}; there are {', '.join(seeds)}")
+    published = [run_folders.shown(name) for name in options.published]
+    for option, named in (("outside", of_rows), ("published", published)):
+        if unknown := {*named} - seeds.keys():
+            raise InputError(f"--{option}: no row {min(unknown)}; there are {', '.join(seeds)}")
     table = scores.long_table(runs)
     best = comparison.best_rows(table, of_rows)
-    main = comparison.main_table(table, comparison.main_figures(table), list(best.values()))
-    made = [*tables.specified(table), comparison.differences(table), tables.table_5(runs)]
+    ours = list(dict.fromkeys([*best.values(), *published]))
+    main, elsewhere = (comparison.main_figures(table, of) for of in (tables.MAIN, tables.ELSEWHERE))
+    leading = [
+        comparison.main_table(table, figures, ours, title=title)
+        for title, figures in {TITLE: main, TITLE_ELSEWHERE: elsewhere}.items()
+    ]
+    differing = comparison.differences(table, main | elsewhere)
+    made = [*tables.specified(table), differing, tables.table_5(runs)]
     leaks, mistaken = (options.results.parent / name for name in ("leaks", "mistakes"))
     if leaks.is_dir():
         made.append(tables.contamination(store.read_results(leaks)))
     if mistaken.is_dir():
         made += map(tables.mistakes, store.read_results(mistaken))
     csv_files = {one.file: one for one in made if one.cells}
-    names = {*(cell.of for cell in main.cells), SEARCH_ENGINE}
-    names |= {row + end for row in best.values() for end in ("", *VARIANTS.values())}
+    names = {row + end for row in ours for end in ("", *VARIANTS.values())}
+    names |= {cell.of or cell.header for one in leading for cell in one.cells}
     figure_8 = csv_files.get("figure_8")
     picture = output.with_name(f"{output.stem}-figure8.svg")
     page = TEMPLATES.get_template("results.md.jinja").render(
         best=best,
-        main=main,
+        outside=of_rows,
+        leading=[one.turned() for one in leading if ours and one.cells],
+        standings=comparison.standings(differing, main | elsewhere, ours),
+        static=sorted({score.system for score in table if score.pretrained and score.static}),
         about=options.about,
         pairs=pairs,
         seeds=seeds,

@@ -44,8 +44,16 @@ class Score(NamedTuple):
     @property
     def pretrained(self) -> bool:
         """Whether it is, or starts from, a model that was trained elsewhere."""
+        return self._is("pretrained")
+
+    @property
+    def static(self) -> bool:
+        """Whether it has one vector for each token, whatever stands beside it."""
+        return self._is("static")
+
+    def _is(self, fact: str) -> bool:
         modules = [result.module or {} for result in self.results]
-        return not self.column and any(module.get("pretrained") for module in modules)
+        return not self.column and any(module.get(fact) for module in modules)
 
 
 def long_table(runs: Sequence[Run]) -> list[Score]:

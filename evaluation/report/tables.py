@@ -7,7 +7,7 @@ Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Redd
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -49,6 +49,10 @@ class Table:
             for cell in cells:
                 rows.setdefault((cell.row, cell.kind), {}).setdefault(cell.header, cell)
             yield block, list(dict.fromkeys(cell.header for cell in cells)), rows
+
+    def turned(self) -> "Table":
+        """Return the same table with its rows as columns."""
+        return replace(self, cells=[c._replace(row=c.header, header=c.row) for c in self.cells])
 
     def number(self, value: float | None) -> str:
         """Return a number in this table's decimals; empty for None."""
@@ -161,7 +165,7 @@ class Main(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 PAPER_YAML = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8"))
 TABLES = msgspec.convert(PAPER_YAML["tables"], dict[str, Spec])
-MAIN = msgspec.convert(PAPER_YAML["main"], list[Main])
+MAIN, ELSEWHERE = (msgspec.convert(PAPER_YAML[key], list[Main]) for key in ("main", "elsewhere"))
 SIZES: dict[str, dict[str, int]] = PAPER_YAML["sizes"]
 CANDIDATES = 100  # of which the paper ranks the true response
 

@@ -17,8 +17,8 @@ def publish(tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "add_scores", lambda *given: added.append(given))
 
     def run(*, small, full, more_bytes=0):
-        for row, pearson in (("small", small), ("full", full)):
-            module = tmp_path / "runs" / "modules" / "pretrained" / f"{row}-0"
+        for row, pearson in (("small", small), ("teacher_nli", full)):
+            module = tmp_path / "runs" / "modules" / f"{row}-0"
             (module / identity.FOLDER).mkdir(parents=True)
             teacher = {"task": "teacher", "encoder": {"name": "a teacher"}}
             data = [{"task": "response_selection"}, teacher]
@@ -30,8 +30,8 @@ def publish(tmp_path, monkeypatch):
             write_json(module / identity.FOLDER / identity.SCORES, list(results(pearson)))
         output = tmp_path / "pretrained"
         pretrained.publish(tmp_path / "runs", output)
-        results_of = tmp_path / "runs" / "results" / "pretrained"
-        assert [given[1] for given in added] == [results_of / "small-0", results_of / "full-0"]
+        scored = [tmp_path / "runs" / "results" / f"{row}-0" for row in ("small", "teacher_nli")]
+        assert [given[1] for given in added] == scored
         return output
 
     return run

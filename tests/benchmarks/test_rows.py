@@ -16,6 +16,8 @@ FILES = (
     *(f"stsb/sts-{split}.csv" for split in ("train", "dev", "test")),
     *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
     "semeval_cqa/dev.xml",
+    *("sts2016/headlines.test.tsv", "sts2017_track5/STS.input.track5.en-en.txt"),
+    *("conversations/ubuntu_irc.jsonl.gz", "conversations/self_dialogue.csv.gz"),
 )
 TRAIN = (
     "-m model --experiment {} --mode train_and_eval --model_dir R/models/{}"
@@ -154,26 +156,36 @@ def test_nothing_that_is_scored_is_trained_on(table, data):
     assert table(HELD_OUT="RC_2015-02").inputs("pairs") == [str(data / "reddit/RC_2015-03.zst")]
 
 
-def test_without_a_held_out_month_all_dumps_are_trained_on(table, data):
-    everything = table(HELD_OUT="")
-    everything.check_data()
-    months = [str(data / f"reddit/RC_2015-{month}.zst") for month in ("02", "03")]
-    assert everything.inputs("pairs") == months
-    with pytest.raises(rows.TableError, match="HELD_OUT is empty; accepted: the beginning"):
-        everything.inputs("held_out")
-
-
-def test_the_pretrained_modules_are_ranked_on_threads_that_they_did_not_train_on(table):
+def test_the_published_module_is_ranked_on_a_month_that_it_did_not_train_on(table):
     table = table()
-    small, full = (table.runs[f"pretrained/{row}-0"] for row in ("small", "full"))
+    small, full = (table.runs[f"{row}-0"] for row in ("small", "teacher_nli"))
     components = "--remove_components 6 --component_texts 'R/pairs/train-*'"
-    assert table.export(small).endswith(f"R/modules/pretrained/small-0 --variant int8 {components}")
+    assert table.export(small).endswith(f"R/modules/small-0 --variant int8 {components}")
     assert table.export(table.runs["reddit-0"]).endswith(f"R/modules/reddit-0 {components}")
-    assert full.model == "teacher_nli-0"
-    for run in (small, full):
-        assert table.scored_on(run) == ["pairs"]
-        (ranking,) = (line for line in table.scores(run) if "response_ranking" in line)
-        assert "--data R/pairs/validation-00000-of-00001.tfrecord" in ranking
+    assert small.row.scores == full.row.scores
+    for run in (small, table.runs[small.init]):
+        assert set(table.learned_from(run)) <= {*("pairs_in_context", "halves"), *small.row.nli}
+    for name in ("pairs_in_context", "halves"):
+        assert not any("RC_2015-03" in file for file in table.inputs(name))
+    # The module names no file of the machine that trained it.
+    assert table.overrides(small)["task.sts_dev"] == ""
+
+
+def test_scores_whose_data_are_not_there_are_left_out(table, data):
+    elsewhere = ["sts2016", "sts2017", "irc", "dialogues"]
+    assert (table().elsewhere, table().absent) == (elsewhere, [])
+    row = table().rows["reddit"]
+    assert set(elsewhere) < set(row.scores)
+    (data / "conversations/ubuntu_irc.jsonl.gz").unlink()
+    (data / "sts2016/headlines.test.tsv").unlink()
+    without = table()
+    without.check_data()
+    assert without.absent == ["sts2016", "irc"]
+    assert without.rows["reddit"].scores == tuple(s for s in row.scores if s not in without.absent)
+    assert without.elsewhere_options() == [
+        ["--sts", f"{data}/sts2017_track5"],
+        ["--response_ranking", "R/dialogues/", "--name", "dialogues"],
+    ]
 
 
 def test_every_score_is_a_command_of_the_evaluation(table):
@@ -240,6 +252,7 @@ def test_an_option_of_another_name_or_kind_is_refused(given):
         ("stsb/sts-train.csv", {}, "no stsb/sts-train.csv"),
         (None, {"HELD_OUT": "RC_2020"}, r"reddit/RC_2020\*"),
         (None, {"HELD_OUT": "RC_2015"}, r"besides RC_2015"),
+        (None, {"HELD_OUT": ""}, r"besides \*"),
     ],
 )
 def test_what_the_data_lacks_is_named(table, data, file, options, named):

@@ -195,7 +195,8 @@ def test_options_make_again_what_they_name(done):
     assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | made
     assert done.would_make(NLI_AGAIN="") == made
     done.write("glove.txt", "word 1 0")
-    assert done.would_make(VECTORS="glove.txt") == {"baselines baselines", *PAGES}
+    for given in ({"VECTORS": "glove.txt"}, {"RIVALS": "wordllama"}, {"RIVALS": ""}):
+        assert done.would_make(**given) == {"baselines baselines", *PAGES}
 
 
 def test_ablations_start_from_the_rows_that_are_trained(done):
@@ -236,7 +237,7 @@ def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
     ("goal", "options", "named"),
     [
         ("reproduce", {}, "stsb/sts-train.csv"),
-        ("pretrained", {"HELD_OUT": ""}, "TEACHER="),
+        ("pretrained", {"RIVALS": ""}, "TEACHER="),
     ],
 )
 def test_what_is_missing_is_one_line(workplace, goal, options, named):

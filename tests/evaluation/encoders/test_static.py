@@ -35,6 +35,7 @@ def test_a_text_has_the_mean_of_its_tokens_at_unit_length(write, name):
 def test_its_identity_changes_with_its_vectors(write):
     first = load_encoder(write(embeddings=VECTORS)).provenance()
     again = load_encoder(write(embeddings=VECTORS), pretrained=True).provenance()
+    assert first["static"]
     assert again == first | {"pretrained": True}
     other = load_encoder(write(embeddings=VECTORS + 1)).provenance()
     assert other["fingerprint"] != first["fingerprint"]
@@ -63,3 +64,4 @@ def test_universal_sentence_encoder_is_found_in_its_package():
     age, years, name = encoder.encode(["How old are you?", "What is your age?", "A violin."])
     assert age @ years > age @ name + 0.2
     assert encoder.provenance()["pretrained"]
+    assert "static" not in encoder.provenance()

@@ -6,12 +6,24 @@ import pytest
 
 from evaluation.report import comparison
 from evaluation.report.scores import long_table
+from evaluation.report.tables import MAIN
 from evaluation.results.runs import BASELINE, OTHER
 from tests.evaluation.report.results_of import ranking, result, rows_of, run
+
+STATIC = {"path": "static", "fingerprint": "b", "pretrained": True, "static": True}
 
 
 def dev(r):
     return result("sts", "sts-dev", pearson=r)
+
+
+def main_table(scores, rows):
+    figures = comparison.main_figures(scores, MAIN)
+    return comparison.main_table(scores, figures, rows, title="Main")
+
+
+def differences(scores):
+    return comparison.differences(scores, comparison.main_figures(scores, MAIN))
 
 
 @pytest.fixture
@@ -24,6 +36,7 @@ def runs():
         run(dev(0.65), ranking(1, 2, 1, 2), system="TF-IDF", kind=BASELINE),
         run(dev(0.99), ranking(2, 2, 2, 2), system="words", kind=BASELINE),
         run(dev(0.90), ranking(1, 1, 1, 1, pretrained=True), system="lm", kind=BASELINE),
+        run(ranking(2, 2, 1, 2, module=STATIC), system="static", kind=BASELINE),
     ]
 
 
@@ -36,11 +49,12 @@ def test_rows_are_chosen_on_dev_of_each_kind(runs):
 
 def test_differences_from_the_best_simple_baseline_are_over_the_same_items(runs):
     scores = long_table(runs)
-    ((name, main),) = comparison.main_figures(scores).items()
+    ((name, main),) = comparison.main_figures(scores, MAIN).items()
     assert name == "P@1 of 100"
-    best = [comparison.best_baseline(scores, main, pretrained=of) for of in (False, True)]
-    assert [score.system for score in best] == ["TF-IDF", "lm"]
-    cells = {cell.row: cell for cell in comparison.differences(scores).cells}
+    best = [comparison.best_of(scores, main, others) for others in comparison.OTHERS]
+    assert [score.system for score in best] == ["TF-IDF", "static", "lm"]
+    of_simple = [c for c in differences(scores).cells if c.block == comparison.SIMPLE]
+    cells = {cell.row: cell for cell in of_simple}
     # By hand: TF-IDF has 1/2 in each block; the seeds of `plain` are 0 and 1/2 above it.
     assert cells["plain"].header == "P@1 of 100: TF-IDF"
     assert cells["plain"].value == pytest.approx(0.25)
@@ -56,7 +70,7 @@ def test_of_baselines_below_chance_chance_is_what_a_score_is_compared_with():
     ours = ranking(1, 1, 1, 2, baselines=chance)
     below = ranking(2, 2, 1, 2, baselines=chance)
     scores = long_table([run(ours), run(below, system="TF-IDF", kind=BASELINE)])
-    table = comparison.main_table(scores, comparison.main_figures(scores), ["this module"])
+    table = main_table(scores, ["this module"])
     found = {cell.header: cell for cell in table.cells}
     assert (found["best simple baseline"].of, found["best simple baseline"].value) == (
         "chance",
@@ -71,8 +85,8 @@ def test_what_is_ranked_in_context_is_compared_with_baselines_that_read_the_inpu
     in_context = dataclasses.replace(ranking(1, 2, 1, 1), name="response_ranking-in-context")
     runs[2].results[in_context.name] = in_context
     scores = long_table(runs)
-    assert list(comparison.main_figures(scores)) == ["P@1 of 100", "P@1 of 100, in context"]
-    cells = {(cell.row, cell.header): cell for cell in comparison.differences(scores).cells}
+    assert list(comparison.main_figures(scores, MAIN)) == ["P@1 of 100", "P@1 of 100, in context"]
+    cells = {(cell.row, cell.header): cell for cell in differences(scores).cells}
     # By hand: 3 of 4, where TF-IDF has 2.
     assert cells["worse", "P@1 of 100, in context: TF-IDF"].value == pytest.approx(0.25)
     assert ("plain", "P@1 of 100, in context: TF-IDF") not in cells
@@ -80,16 +94,41 @@ def test_what_is_ranked_in_context_is_compared_with_baselines_that_read_the_inpu
 
 def test_main_figures_stand_beside_the_baselines_and_the_papers_where_the_data_are_its(runs):
     scores = long_table(runs)
-    table = comparison.main_table(scores, comparison.main_figures(scores), ["plain", "worse"])
+    table = main_table(scores, ["plain", "worse"])
     assert rows_of(table)["", "P@1 of 100"] == {
         **{"n": "4", "plain": "0.750 ± 0.354", "worse": "1.000"},
-        **{"best simple baseline": "0.500", "pretrained": "1.000"},
+        **{"best simple baseline": "0.500", "lm": "1.000", "static": "0.250"},
         **{"difference": "0.250 ± 0.354", "paper, Reddit": "0.561"},
     }
-    assert [cell.of for cell in table.cells if cell.of] == ["TF-IDF", "lm"]
+    assert [cell.of for cell in table.cells if cell.of] == ["TF-IDF"]
+    assert rows_of(table.turned())["", "lm"] == {"P@1 of 100": "1.000"}
     of_20 = long_table([run(ranking(1, 2, settings={"candidates": 20}))])
-    table = comparison.main_table(of_20, comparison.main_figures(of_20), ["this module"])
+    table = main_table(of_20, ["this module"])
     assert rows_of(table) == {("", "P@1 of 20"): {"n": "2", "this module": "0.500"}}
+
+
+def test_a_row_stands_above_level_or_below_by_the_interval_of_the_difference():
+    in_context = dataclasses.replace(ranking(1, 1, 1, 1, 1, 1), name="response_ranking-in-context")
+    scores = long_table(
+        [
+            run(ranking(1, 1, 1, 1, 1, 1), in_context, system="best"),
+            run(ranking(1, 1, 2, 2, 2, 2), system="some"),
+            run(ranking(2, 2, 2, 2, 2, 2), system="none"),
+            run(ranking(1, 1, 1, 1, 2, 2), system="TF-IDF", kind=BASELINE),
+            run(ranking(1, 2, 1, 2, 1, 2, module=STATIC), system="static", kind=BASELINE),
+        ]
+    )
+    figures = comparison.main_figures(scores, MAIN)
+    found = comparison.standings(differences(scores), figures, ["best", "some", "none"])
+    # The static one has 1 of 2 in each block, TF-IDF 2 of 2 in two of three.
+    static, simple, any_rival = "best static rival", comparison.SIMPLE, "best rival"
+    p_at_1 = ["P@1 of 100"]
+    above, level, below = ({place: p_at_1} for place in ("above", "level", "below"))
+    assert found == {
+        "best": {simple: level, static: above, any_rival: above},
+        "some": {simple: level, static: level, any_rival: level},
+        "none": {simple: level, static: below, any_rival: below},
+    }
 
 
 def test_every_data_set_of_a_module_has_its_main_figure():

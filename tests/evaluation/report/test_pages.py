@@ -114,6 +114,11 @@ def results(tmp_path):
     for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
         put(f"growth_{share}-0", sts("sts-dev", r=r))
         put(f"nli_{share}-0", sts("sts-dev", r=r), official(sts(r=r / 2)))
+    put("small-0", sts("sts-dev", r=0.5), ranking(2, 2, 2, 2))
+    static = {"path": "Rival", "fingerprint": "b", "pretrained": True, "static": True}
+    elsewhere = dataclasses.replace(ranking(1, 2, 2, 2), name="response_ranking-irc")
+    put("reddit-0", elsewhere)
+    put("baselines/Rival", ranking(1, 2, 1, 2, module=static))
     words = {"path": "TF-IDF", "fingerprint": "b"}
     put("baselines/TF-IDF", sts("sts-dev", r=0.65, module=words), ranking(2, 2, 2, 2, module=words))
     return folder
@@ -147,11 +152,20 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
     )
     store.write(seen, tmp_path / "leaks")
     page = tmp_path / "site" / "RESULTS.md"
-    write_rows(results, page, [pairs, pairs], about="`make it`")
+    write_rows(results, page, [pairs, pairs], about="`make it`", published=("small",))
     text = page.read_text()
     assert len(text.splitlines()) <= 150
-    assert re.search(r"\| P@1 of 100 +\| +4 \| 0.875 ± 0.177 .* \| 0.000 .*, TF-IDF \|", text)
-    assert "`make it`. 2,000 training pairs. Seeds: bilstm 0; reddit 0, 1." in text
+    for row in (
+        r"\| reddit +\| .*0.875 ± 0.177 ",
+        r"\| best simple baseline +\| .* 0.000 .*, TF-IDF \|",
+        r"\| Rival +\| .* 0.500 ",
+        r"\| difference +\| .* 0.875 ± 0.177 ",
+    ):
+        assert re.search(row, text)
+    assert "- `reddit` from scratch: **best simple baseline** above it in P@1 of 100; " in text
+    assert re.search(r"- `small` .*; \*\*best static rival\*\* below it in P@1 of 100; ", text)
+    assert "Ubuntu IRC, P@1 of 100" in text
+    assert "`make it`. 2,000 training pairs. Seeds: bilstm 0; reddit 0, 1; small 0." in text
     assert "| reddit                    | 0.720 ± 0.028" in text
     assert "bilstm  " not in text
     assert "| Reddit (paper) " in text
@@ -159,6 +173,7 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
     assert (page.parent / "RESULTS-figure8.svg").read_text().startswith("<?xml")
     assert {path.name for path in (page.parent / "results").iterdir()} == {
         *("table_1.csv", "table_3.csv", "table_4.csv", "differences.csv", "growth.csv"),
+        *("replies.csv", "sts_sets.csv"),
         *("figure_8.csv", "contamination.csv", "mistakes-sts-dev.csv"),
     }
     for path in page.parent.rglob("*"):
@@ -204,12 +219,13 @@ def test_bad_folders_and_names_are_named(tmp_path, results, pairs):
     none.mkdir()
     (none / "COMPLETED").write_text('{"outputs": {}}')
     page = tmp_path / "page.md"
-    for output, folder, outside, named in (
-        (page, results, (), "rows"),
-        (page, none, (), "none"),
-        (page, pairs, ("nobody=x",), "nobody"),
-        (tmp_path / "page.json", pairs, (), "page.json"),
+    for output, folder, given, named in (
+        (page, results, {}, "rows"),
+        (page, none, {}, "none"),
+        (page, pairs, {"outside": ("nobody=x",)}, "nobody"),
+        (page, pairs, {"published": ("nobody",)}, "nobody"),
+        (tmp_path / "page.json", pairs, {}, "page.json"),
     ):
         with pytest.raises(InputError, match=named):
-            write_rows(results, output, [folder], outside=outside)
+            write_rows(results, output, [folder], **given)
         assert not output.exists()

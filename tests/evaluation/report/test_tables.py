@@ -78,7 +78,7 @@ def test_the_papers_rows_are_there_on_its_data_alone():
         ranking(1, 2, settings={"candidates": 20}),
         *(dataclasses.replace(one, n=9) for one in papers[2:]),
     ]
-    for results, counts in ((papers, [2, 12, 5, 4, 4]), (synthetic, [0] * 5), (own, [0] * 5)):
+    for results, counts in ((papers, [2, 12, 0, 5, 4, 4]), (synthetic, [0] * 6), (own, [0] * 6)):
         found = specified(*results)
         of_paper = [{c.row for c in one.cells if c.kind == PAPER} for one in found.values()]
         assert [len(rows) for rows in of_paper] == counts

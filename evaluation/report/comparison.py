@@ -5,7 +5,7 @@ of the paired bootstrap of `analysis.paired_test`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
@@ -122,24 +122,30 @@ def differences(scores: Sequence[Score], figures: Mapping[str, Main]) -> Table:
     return Table("differences", "Differences from the best baselines on the same items", cells)
 
 
+class Standing(NamedTuple):
+    """Where a row stands, `above`, `level` or `below`, and by what difference."""
+
+    place: str
+    difference: float
+
+
 def standings(
     differing: Table, figures: Mapping[str, Main], rows: Sequence[str]
-) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return by row, kind of `OTHERS` and place the figures by which the row stands there.
+) -> dict[str, dict[str, dict[str, Standing]]]:
+    """Return by row, kind of `OTHERS` and figure where each row stands.
 
     A row is level where the interval of the difference holds 0. Figures for which a row reads what
     the baselines do not are left out.
     """
     fair = {name for name, main in figures.items() if not main.of_baselines}
-    found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for row in rows:
-        for cell in differing.cells:
-            if cell.row == row and cell.name in fair and cell.interval:
-                low, high = cell.interval
-                place = "above" if low > 0 else "below" if high < 0 else "level"
-                of_row = found.setdefault(row, {}).setdefault(cell.block, {})
-                of_row.setdefault(place, []).append(cell.name)
-    return found
+    found: dict[str, dict[str, dict[str, Standing]]] = {row: {} for row in rows}
+    for cell in differing.cells:
+        if cell.row in found and cell.name in fair and cell.interval:
+            low, high = cell.interval
+            place = "above" if low > 0 else "below" if high < 0 else "level"
+            of_row = found[cell.row].setdefault(cell.block, {})
+            of_row[cell.name] = Standing(place, cell.value)
+    return {row: of_row for row, of_row in found.items() if of_row}
 
 
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:

@@ -21,7 +21,8 @@ from evaluation.results import store
 from evaluation.results.result import VARIANTS
 from evaluation.results.text import figure, module_name
 
-SHOWN = ("sts_sets", "table_3", "table_1", "table_2")
+SETS = "sts_sets"  # with the baselines, too
+SHOWN = (SETS, "table_3", "table_1")
 """Tables of RESULTS.md below the main ones; the others are CSV files alone."""
 TITLE = "Main scores, beside baselines on the same items"
 TITLE_ELSEWHERE = "Trained on Reddit, scored elsewhere"
@@ -137,22 +138,29 @@ def rows(options: RowsOptions) -> None:
     if mistaken.is_dir():
         made += map(tables.mistakes, store.read_results(mistaken))
     csv_files = {one.file: one for one in made if one.cells}
-    names = {row + end for row in ours for end in ("", *VARIANTS.values())}
-    names |= {cell.of or cell.header for one in leading for cell in one.cells}
+    of_ours = {row + end for row in ours for end in ("", *VARIANTS.values())}
+    beside = {cell.of or cell.header for one in leading for cell in one.cells}
+    names = dict.fromkeys(SHOWN, of_ours) | {SETS: {*ours, *beside}}
     figure_8 = csv_files.get("figure_8")
     picture = output.with_name(f"{output.stem}-figure8.svg")
     page = TEMPLATES.get_template("results.md.jinja").render(
         best=best,
         outside=of_rows,
         leading=[one.turned() for one in leading if ours and one.cells],
-        standings=comparison.standings(differing, main | elsewhere, ours),
+        standings=(standings := comparison.standings(differing, main | elsewhere, ours)),
+        standing_in=dict.fromkeys(
+            name for others in standings.values() for of in others.values() for name in of
+        ),
+        OTHERS=comparison.OTHERS,
         static=sorted({score.system for score in table if score.pretrained and score.static}),
         about=options.about,
         pairs=pairs,
         seeds=seeds,
         files=csv_files,
         shown=[
-            replace(one, cells=[c for c in one.cells if c.row in names or c.kind == PAPER])
+            replace(
+                one, cells=[c for c in one.cells if c.row in names[one.file] or c.kind == PAPER]
+            )
             for one in map(csv_files.get, SHOWN)
             if one
         ],

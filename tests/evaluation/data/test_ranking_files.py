@@ -4,14 +4,9 @@ from common.errors import InputError
 from evaluation.data import ranking_files
 
 
-def pair(number, *, text=None):
-    texts = f"question {number}", text or f"answer {number}"
-    return ranking_files.Pair(*texts, f"i{number}", f"r{number}")
-
-
-def example(pair, **replaced):
-    values = {key: getattr(pair, key) for key in ("input", "response", "input_id", "response_id")}
-    return {key: value for key, value in (values | replaced).items() if value is not None}
+def pair(number, **changed):
+    ids = {"input_id": f"i{number}", "response_id": f"r{number}"}
+    return {"input": f"question {number}", "response": f"answer {number}"} | ids | changed
 
 
 def read(path):
@@ -20,19 +15,21 @@ def read(path):
 
 
 def test_reads_every_test_shard(write_records, tmp_path):
-    first = write_records("test-00000-of-00003.tfrecord", [example(pair(0)), example(pair(1))])
+    first = write_records("test-00000-of-00003.tfrecord", [pair(0), pair(1)])
     write_records("test-00001-of-00003.tfrecord", [])
-    write_records("test-00002-of-00003.tfrecord.gz", [example(pair(2, text="caf\u00e9"))])
-    write_records("train-00000-of-00001.tfrecord", [example(pair(3))])
+    write_records("test-00002-of-00003.tfrecord.gz", [pair(2, response="caf\u00e9")])
+    write_records("train-00000-of-00001.tfrecord", [pair(3)])
     found = read(tmp_path)
     assert found.name == "response_ranking"
-    assert found.pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
-    assert read(first).pairs == [pair(0), pair(1)]
+    expected = [
+        ranking_files.Pair(**one) for one in (pair(0), pair(1), pair(2, response="caf\u00e9"))
+    ]
+    assert found.pairs == expected
+    assert read(first).pairs == expected[:2]
 
 
 def test_records_without_ids_get_them_from_their_place(write_records):
-    none = {"input_id": None, "response_id": None}
-    path = write_records("test-0.tfrecord", [example(pair(n), **none) for n in range(2)])
+    path = write_records("test-0.tfrecord", [{"input": "a", "response": "b"}] * 2)
     ids = [(found.input_id, found.response_id) for found in read(path).pairs]
     assert ids == [
         ("test-0.tfrecord:1:input", "test-0.tfrecord:1:response"),
@@ -43,26 +40,28 @@ def test_records_without_ids_get_them_from_their_place(write_records):
 def test_the_context_is_one_text_the_nearest_message_first(write_records):
     turns = [("near", "far"), ("near", ""), ("", "")]
     records = [
-        example(pair(n), **{f"context/{k}": turn for k, turn in enumerate(of_pair)})
+        pair(n, **{f"context/{k}": turn for k, turn in enumerate(of_pair)})
         for n, of_pair in enumerate(turns)
     ]
     contexts = [pair.context for pair in read(write_records("test-0.tfrecord", records)).pairs]
     assert contexts == ["near far", "near", ""]
 
 
+WITHOUT_ID = {key: value for key, value in pair(1).items() if key != "response_id"}
+
+
 @pytest.mark.parametrize(
-    ("replaced", "named"),
-    [({"response_id": None}, "response_id"), ({"response": b"\xff"}, "utf-8")],
+    ("record", "named"), [(WITHOUT_ID, "response_id"), (pair(1, response=b"\xff"), "utf-8")]
 )
-def test_records_that_are_no_pairs_are_named(write_records, replaced, named):
-    path = write_records("test-0.tfrecord", [example(pair(0)), example(pair(1), **replaced)])
+def test_records_that_are_no_pairs_are_named(write_records, record, named):
+    path = write_records("test-0.tfrecord", [pair(0), record])
     with pytest.raises(InputError, match=rf"test-0\.tfrecord: record 2: .*{named}"):
         read(path)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_file_cut_off_anywhere_is_damaged(write_records, tmp_path, suffix):
-    path = write_records(f"test-0.tfrecord{suffix}", [example(pair(n)) for n in range(4)])
+    path = write_records(f"test-0.tfrecord{suffix}", [pair(n) for n in range(4)])
     stored = path.read_bytes()
     assert len(read(path).pairs) == 4
     ends = {len(stored) // 4 * n for n in range(5)} if not suffix else set()  # whole records

@@ -1,4 +1,5 @@
 import dataclasses
+from functools import partial
 
 import pytest
 
@@ -41,36 +42,34 @@ def test_what_is_there_is_not_computed_again(store, source, word_encoder, capsys
         calls.append(1)
         return sts.evaluate(word_encoder, sts_files.read(source))
 
-    first = scored(store, source, compute, module=MODULE)
-    assert scored(store, source, compute, module=MODULE).metrics == first.metrics
+    first = scored(store, source, compute)
+    assert scored(store, source, compute).metrics == first.metrics
     assert len(calls) == 1
     assert "already there; --again" in capsys.readouterr().out
-    scored(dataclasses.replace(store, again=True), source, compute, module=MODULE)
+    scored(dataclasses.replace(store, again=True), source, compute)
     assert len(calls) == 2
 
 
 def test_what_is_there_is_not_passed_off_as_something_else(store, source, write_text, word_encoder):
-    def compute():
-        return sts.evaluate(word_encoder, sts_files.read(source))
-
-    scored(store, source, compute, module=MODULE)
+    compute = partial(sts.evaluate, word_encoder, sts_files.read(source))
+    scored(store, source, compute)
     with pytest.raises(InputError, match=r"sts-dev\.json: already there, of module c0ffee"):
         scored(store, source, compute, module=MODULE | {"fingerprint": "decade"})
     with pytest.raises(InputError, match="of seed 4, not 5"):
-        scored(dataclasses.replace(store, seed=5), source, compute, module=MODULE)
+        scored(dataclasses.replace(store, seed=5), source, compute)
     with pytest.raises(InputError, match="of candidates None, not 7"):
         scored(store, source, compute, module=MODULE, settings={"candidates": 7})
     write_text("sts-dev.csv", ROWS + ROWS)
     with pytest.raises(InputError, match=r"already there, of data .* --again replaces it"):
-        scored(store, source, compute, module=MODULE)
+        scored(store, source, compute)
 
 
 def test_a_failure_keeps_what_is_finished(store, source, word_encoder):
-    scored(store, source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE)
+    scored(store, source, lambda: sts.evaluate(word_encoder, sts_files.read(source)))
 
     def fails():
         raise InputError("a NaN")
 
     with pytest.raises(InputError, match="a NaN"):
-        scored(store, Source("sts-test", source.files), fails, module=MODULE)
+        scored(store, Source("sts-test", source.files), fails)
     assert [path.name for path in store.output.iterdir()] == ["sts-dev.json"]

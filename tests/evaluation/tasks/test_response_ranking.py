@@ -28,14 +28,12 @@ def data(pairs):
     return ranking_files.RankingData("response_ranking", pairs)
 
 
-def by_input(result, *keys):
-    found = {}
-    for item in result.items:
-        value = item
-        for key in keys:
-            value = value[key]
-        found[item["input_id"]] = value
-    return found
+def ranks(result):
+    return {item["input_id"]: item["rank"] for item in result.items}
+
+
+def ranks_of_overlap(result):
+    return {item["input_id"]: item["baselines"]["word_overlap"] for item in result.items}
 
 
 class ReadsContext:
@@ -131,7 +129,7 @@ def test_dot_product_not_cosine(fake_encoder):
         {"answer 0": [1.0, 0.0], "answer 1": [5.0, 6.0]},
     )
     found = ranking.evaluate(encoder, data(pairs), candidates=2)
-    assert by_input(found, "rank") == {"i0": 2, "i1": 1}
+    assert ranks(found) == {"i0": 2, "i1": 1}
 
 
 def test_a_module_that_cannot_tell_responses_apart_finds_none(fake_encoder):
@@ -148,7 +146,7 @@ def test_duplicates_of_the_true_response_are_no_negatives(fake_encoder):
     assert result.counts == {"duplicates_left_out": 6}
     # All three "yes" share the vector of the last; only question 2 points there, and questions 0
     # and 1 score 0 with "yes" and with "no": a tie with another text, so rank 2, not 4.
-    assert by_input(result, "rank") == {"i0": 2, "i1": 2, "i2": 1, "i3": 1}
+    assert ranks(result) == {"i0": 2, "i1": 2, "i2": 1, "i3": 1}
 
 
 def test_word_overlap_ranks_by_hand(fake_encoder):
@@ -161,7 +159,7 @@ def test_word_overlap_ranks_by_hand(fake_encoder):
         pair(2, question="doe elk ant", text="doe fox gnu"),
     ]
     found = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=3)
-    assert by_input(found, "baselines", "word_overlap") == {"i0": 3, "i1": 1, "i2": 2}
+    assert ranks_of_overlap(found) == {"i0": 3, "i1": 1, "i2": 2}
     assert found.baselines["word_overlap"] == {"p_at_1": 1 / 3, "p_at_3": 1, "p_at_10": 1}
 
 
@@ -171,10 +169,9 @@ def test_ties_of_word_overlap_are_broken_by_the_seed(fake_encoder):
     first, again, other = (
         ranking.evaluate(encoder, data(pairs), candidates=20, seed=seed) for seed in (3, 3, 4)
     )
-    ranks = by_input(first, "baselines", "word_overlap")
-    assert by_input(again, "baselines", "word_overlap") == ranks
-    assert by_input(other, "baselines", "word_overlap") != ranks
-    assert set(ranks.values()) == set(range(1, 21))
+    drawn = ranks_of_overlap(first)
+    assert ranks_of_overlap(again) == drawn != ranks_of_overlap(other)
+    assert set(drawn.values()) == set(range(1, 21))
     assert 0.35 < first.baselines["word_overlap"]["p_at_10"] < 0.65  # chance, not nothing
 
 

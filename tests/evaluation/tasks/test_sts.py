@@ -4,17 +4,7 @@ import pytest
 from common import sts as sts_files
 from evaluation.report.tables import SIZES
 from evaluation.tasks import sts
-
-ROW = "main-{genre}\tfile\t2012\t0001\t{score}\t{one}\t{two}"
-
-
-def row(score="2.5", genre="captions", one="a b", two="c d"):
-    return ROW.format(genre=genre, score=score, one=one, two=two)
-
-
-def read(path):
-    (source,) = sts_files.sources(path)
-    return sts_files.read(source)
+from tests.common.test_sts import read, row
 
 
 def test_scores_are_negative_angles(write_text, fake_encoder):

@@ -1,0 +1,104 @@
+"""Every golden here is worked out by hand in its comment."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import evaluation
+from evaluation.metrics import classification, correlation, ranking
+
+
+@pytest.mark.parametrize("figure", [correlation.pearson, correlation.spearman])
+def test_correlation_is_nan_where_undefined(figure):
+    assert np.isnan(figure(np.array([1.0, 1.0]), np.array([1.0, 2.0])))
+    assert np.isnan(figure(np.array([1.0, 2.0]), np.array([3.0, 3.0])))
+    assert np.isnan(figure(np.array([1.0]), np.array([2.0])))
+    with pytest.raises(ValueError, match="2"):
+        figure(np.zeros(2), np.zeros(3))
+
+
+def test_errors_are_distances_from_the_fitted_line():
+    # By hand: through (0, 0), (1, 2), (2, 1) the best line is 0.5 + 0.5 x.
+    found = correlation.line_errors(np.array([0.0, 1.0, 2.0]), np.array([0.0, 2.0, 1.0]))
+    assert found == pytest.approx([0.5, -1.0, 0.5])
+    same = correlation.line_errors(np.array([3.0, 3.0]), np.array([1.0, 5.0]))
+    assert same == pytest.approx([2.0, -2.0])
+
+
+def test_the_same_to_the_last_bit_as_scipy():
+    random = np.random.default_rng(0)
+    gold = random.integers(0, 26, size=300) / 5
+    x = gold + random.normal(0, 1.5, size=300)
+    assert correlation.pearson(x, gold) == scipy.stats.pearsonr(x, gold).statistic
+    assert correlation.spearman(x, gold) == scipy.stats.spearmanr(x, gold).statistic
+    drawn = random.integers(300, size=(20, 300))
+    many = correlation.pearson(x[drawn], gold[drawn])
+    assert (many == [correlation.pearson(x[row], gold[row]) for row in drawn]).all()
+    many = correlation.spearman(x[drawn], gold[drawn])
+    assert (many == [correlation.spearman(x[row], gold[row]) for row in drawn]).all()
+
+
+def test_pearson_of_some_elements():
+    x, y = np.array([1.0, 9.0, 2.0, 3.0]), np.array([1.0, 0.0, 4.0, 4.0])
+    some = np.array([True, False, True, True])
+    assert correlation.pearson(x, y, where=some) == pytest.approx(3 / 12**0.5)
+    rows = correlation.pearson(
+        np.stack([x, x]), np.stack([y, y]), where=np.array([some, [False, False, True, True]])
+    )
+    assert rows[0] == pytest.approx(3 / 12**0.5)
+    assert np.isnan(rows[1])  # y is constant there
+    assert np.isnan(correlation.pearson(x, y, where=np.zeros(4, bool)))
+
+
+def test_of_equal_f1_the_highest_threshold_is_taken():
+    scores, relevant = np.array([0.9, 0.7, 0.5, 0.3]), np.array([True, False, False, True])
+    # From 0.9 on: P 1, R 1/2; from 0.3 on: P 1/2, R 1.
+    assert classification.best_threshold(scores, relevant) == pytest.approx(0.8)
+
+
+def test_without_a_yes_ratios_are_0():
+    counts = classification.label_counts(np.zeros(3, bool), np.zeros(3, bool))
+    nothing = classification.from_counts(counts)
+    assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
+
+
+def labels(text):
+    return np.array([letter == "+" for letter in text])
+
+
+def test_ties_keep_file_order():
+    # An unstable sort goes wrong only on longer lists.
+    rows = np.arange(100)
+    many = ranking.ranked(rows % 2, rows % 3 == 0)
+    assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
+
+
+def test_lists_are_cut_at_ten():
+    eleventh = labels("----------+")
+    assert ranking.average_precision(eleventh) == ranking.reciprocal_rank(eleventh) == 0
+    assert ranking.reciprocal_rank(labels("---------++")) == pytest.approx(0.1)
+    # The one at 11 counts neither as found nor, in MAP, as missed: (1/1) / 1.
+    assert ranking.average_precision(labels("+---------+")) == 1
+
+
+def test_average_recall_pools_over_queries():
+    # Relevant: 2 and 1. Hits@k over both: 1, 2, then 3; most possible: 2, then 3.
+    # The mean over queries of recall at k would be (0.5 + 0.5 + 8 + 0 + 9) / 20 instead.
+    counts = ranking.recall_counts([labels("+-+"), labels("-+-")])
+    assert ranking.average_recall(*counts) == pytest.approx((1 / 2 + 2 / 3 + 8) / 10)
+
+
+def test_the_threshold_divides_the_pairs(write_text, run, fails, word_encoder, monkeypatch):
+    monkeypatch.setattr(evaluation, "load_encoder", lambda _: word_encoder, raising=False)
+    rows = ["where is it,where is it,1", "where is it,where is that,1", "where is it,red house,0"]
+    header = "question,match,label"
+    command = ["threshold", "--module", "module", "--columns", *header.split(","), "--data"]
+    printed = run(*command, write_text("labelled.csv", "\n".join([header, *rows, ""])))
+    (threshold,) = re.findall(r"^threshold (\S+)$", printed, re.MULTILINE)
+    assert 0 < float(threshold) < 1
+    assert "f1 1.000" in printed
+    for label in ("2", "0"):
+        wrong = [header, *rows[:2], f"a,b,{label}", "c,d,3"]
+        assert "wrong.csv" in fails(*command, write_text("wrong.csv", "\n".join([*wrong, ""])))

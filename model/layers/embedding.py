@@ -117,13 +117,23 @@ def weighted_sums(
 
         def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
             transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix, type=tf.float32)
-            of_vectors = tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
+            of_vectors = _times(transposed, upstream, rows=shape[1])
             products = tf.gather(upstream, rows) * tf.gather(vectors, ids)
             return of_vectors, tf.reduce_sum(products, axis=1)
 
-        return tf.raw_ops.SparseMatrixMatMul(a=matrix, b=vectors), gradient
+        return _times(matrix, vectors, rows=shape[0]), gradient
 
     return product(vectors, weights)
+
+
+def _times(matrix: tf.Tensor, dense: tf.Tensor, *, rows: tf.Tensor) -> tf.Tensor:
+    """A sparse matrix of so many rows times a dense one."""
+    # In a graph, TensorFlow's kernel ends the process if there are none.
+    return tf.cond(
+        rows > 0,
+        lambda: tf.raw_ops.SparseMatrixMatMul(a=matrix, b=dense),
+        lambda: dense[:0],
+    )
 
 
 def table_sums(

@@ -158,6 +158,10 @@ def test_an_export_without_hidden_layers_multiplies_no_matrix_and_says_the_same(
     assert shapes == {(53, 5), (1000, 5), (5,)}
 
 
+def test_no_texts_have_no_embeddings(vocabulary):
+    assert build(config(vocabulary)).encode([]).shape == (0, 5)
+
+
 def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(parse, vocabulary):
     params = parse(
         **{"task__model__text__vocabulary": vocabulary},

@@ -74,6 +74,23 @@ def test_weighted_sums_and_the_gradients_of_vectors_and_weights():
     np.testing.assert_array_equal(of_weights, [17, 5, 5, 30, 10])
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+def test_weighted_sums_of_nothing_and_their_gradient(shape):
+    none = tf.zeros([0], tf.int64)
+
+    @tf.function
+    def computed(vectors, shape):
+        with tf.GradientTape() as tape:
+            tape.watch(vectors)
+            sums = embedding.weighted_sums(vectors, none, none, tf.zeros([0]), shape=tuple(shape))
+        return sums, tape.gradient(sums, vectors)
+
+    vectors = tf.zeros([shape[1], 5])
+    sums, gradient = computed(vectors, tf.unstack(tf.constant(shape)))
+    np.testing.assert_array_equal(sums, np.zeros([shape[0], 5]))
+    np.testing.assert_array_equal(gradient, vectors)
+
+
 def test_bags_are_rows_without_their_padding():
     bags = embedding.bags(tf.constant([[3, 0, 4], [0, 0, 0], [5, 0, 0]]))
     np.testing.assert_array_equal(bags.ids, [3, 4, 5])

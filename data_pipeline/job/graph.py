@@ -45,6 +45,7 @@ def build(
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
+    `shares` are the files that one worker reads.
     Shards, notes and the report are written into the folder of the exchange.
     """
     folder = exchange.folder
@@ -57,16 +58,14 @@ def build(
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, INPUTS, UNREADABLE, main="messages")
     )
-    paths = {position: file.path for share in shares for position, file in share}
-    in_order = [paths[position] for position in range(len(paths))]
-    pairs, join_tallies = _pair(messages, read_tally, plan, exchange, in_order)
-    tallies, files = [read_tally, *join_tallies], []
+    pairs, join_tallies = _pair(messages, read_tally, plan, exchange)
+    tallies, written = [read_tally, *join_tallies], []
     if plan.excluded is not None:
         pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
             decontaminate, excluded=plan.excluded
         ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
         tallies.append(tally)
-        files.append(
+        written.append(
             pipeline
             | "Start the list of removed pairs" >> beam.Impulse()
             | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
@@ -84,7 +83,7 @@ def build(
     else:
         pairs |= "Split the pairs" >> beam.Map(with_hashed_splits, split_by=split_by, **fractions)
     rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
-    files.append(
+    written.append(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
@@ -97,7 +96,7 @@ def build(
         folder,
         tallies=tallies,
         unreadable=AsList(unreadable),
-        files=AsList(files | "List the files written" >> beam.Flatten()),
+        files=AsList(written | "List the files written" >> beam.Flatten()),
         inputs=AsList(inputs),
         examples=AsSingleton(few, default_value=[]),
     )
@@ -108,12 +107,9 @@ def _pair(
     read_tally: beam.PCollection,
     plan: Plan,
     exchange: Exchange,
-    files: Sequence[str],
 ) -> tuple[beam.PCollection, list[beam.PCollection]]:
-    """Batches of messages, and their counts -> batches of pairs, and their counts.
-
-    `files` are the paths of the files and parts, in reading order.
-    """
+    """Batches of messages, and their counts -> batches of pairs, and their counts."""
+    files = [file.path for file in plan.files]
     tallies, keeps_first = [], plan.source.ids_within == ALL
     layout = plan.source.layout
     by_partition = partial(join.by_partition, partitions=plan.partitions)

@@ -6,7 +6,6 @@ that what is printed is what it would write.
 
 import json
 import re
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,25 +51,25 @@ def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
         card = json.loads((output / f"{DATA_CARD}.json").read_text())
         with (output / DEAD_LETTERS).open("rb") as stream:
             letters = list(map(json.loads, islice(stream, SHOWN)))
-    _say(table(result.statistics))
+    print(table(result.statistics))
     if about := card["repeated"]:
         rows = [("texts looked at", "texts"), ("begin or end alike", "repeated")]
         rows.append(("have markup", "markup"))
-        _say(table({name: about[key] for name, key in rows}))
+        print(table({name: about[key] for name, key in rows}))
         for line in about["lines"]:
-            _say(f"repeated  {_shown(line)}")
+            print(f"repeated  {_shown(line)}")
     for pair in card["example_pairs"][:SHOWN]:
         before = [("before", turn) for turn in reversed(pair["context"])]
-        _say()
+        print()
         for name, text in [*before, ("input", pair["input"]), ("response", pair["response"])]:
-            _say(f"{name:9} {_shown(text)}")
-    _say()
+            print(f"{name:9} {_shown(text)}")
+    print()
     for rule, texts in card["dropped_examples"].items():
         for text in texts:
-            _say(f"dropped by {rule}: {_shown(text)}")
+            print(f"dropped by {rule}: {_shown(text)}")
     for letter in letters:
-        _say(f"malformed {letter['reason']}: {_shown(letter['raw'])}")
-    _say(f"\nnothing written: the first {options.sample:,} messages of each file")
+        print(f"malformed {letter['reason']}: {_shown(letter['raw'])}")
+    print(f"\nnothing written: the first {options.sample:,} messages of each file")
     if not card["example_pairs"]:
         raise InputError(
             f"--sample: no pairs among the first {options.sample:,} messages of each file"
@@ -79,9 +78,3 @@ def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
 
 def _shown(text: str) -> str:
     return _CONTROLS.sub("\ufffd", cut(text, _SHOWN_CHARACTERS))
-
-
-def _say(text: str = "") -> None:
-    """Prints a text; characters that the terminal's encoding lacks as backslash escapes."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))

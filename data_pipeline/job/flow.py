@@ -1,7 +1,4 @@
-"""Messages in the order of their thread -> the same, linked as `Flow` says: pauses, authors' runs.
-
-Messages of channels have ids, and some have parents, already; turns have ids only.
-"""
+"""Messages in the order of their thread -> the same, linked as `Flow` says."""
 
 from collections.abc import Sequence
 from decimal import Decimal

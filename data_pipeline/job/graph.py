@@ -7,20 +7,16 @@
 Elements are Arrow batches of many messages or pairs, or blocks of them (`exchange`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
-from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
+from apache_beam.pvalue import AsList, AsSingleton
 
 from data_pipeline.card.statistics import a_few, describe, some_of
-from data_pipeline.execution.exchange import Block, Exchange, group_all
-from data_pipeline.execution.progress import JOINING, Note
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, add_report, add_up
+from data_pipeline.execution.exchange import Exchange, group_all
+from data_pipeline.execution.report import INPUTS, TALLY, UNREADABLE, add_report, add_up
 from data_pipeline.job import join, turns
-from data_pipeline.job.ambiguity import Cases
 from data_pipeline.job.context import add_context_turns
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import NumberedFile, read_files
@@ -110,8 +106,7 @@ def _pair(
 ) -> tuple[beam.PCollection, list[beam.PCollection]]:
     """Batches of messages, and their counts -> batches of pairs, and their counts."""
     files = [file.path for file in plan.files]
-    tallies, keeps_first = [], plan.source.ids_within == ALL
-    layout = plan.source.layout
+    tallies, layout, flow = [], plan.source.layout, plan.source.flow
     by_partition = partial(join.by_partition, partitions=plan.partitions)
     rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns
     if layout is Layout.ROWS:
@@ -121,15 +116,14 @@ def _pair(
             .with_outputs(TALLY, main="pairs")
         )
         return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
-    flow = plan.source.flow
-    if layout in (Layout.TURNS, Layout.CHANNELS):
+    if layout is Layout.ORDERED:
         total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
         messages, tally = (
             messages
-            | "Send turns by thread" >> exchange.send(partial(by_partition, ids="thread"))
-            | "Group turns by thread" >> beam.GroupByKey()
-            | "Link each turn to the one before"
-            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, source=plan.source)
+            | "Send messages by thread" >> exchange.send(partial(by_partition, ids="thread"))
+            | "Group messages by thread" >> beam.GroupByKey()
+            | "Link messages to those before"
+            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, flow=flow)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="messages")
         )
@@ -145,17 +139,17 @@ def _pair(
         | "Group messages by partition" >> beam.CoGroupByKey()
         | "Join replies to their parents"
         >> beam.FlatMap(
-            _join_partition,
+            join.pair_partition,
             folder=exchange.folder,
             rule_names=rule_names,
             context_turns=context_turns,
-            files=None if keeps_first or layout is Layout.TURNS else files,
+            files=None if plan.source.ids_within == ALL else files,
         )
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="pairs")
     )
     pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=plan.partitions)
-    if layout is Layout.LINKED_THREADS or (flow is not None and flow.gap is not None):
+    if layout is Layout.LINKED_THREADS or flow.gap is not None:
         pairs = add_threads(pairs, messages)
     pairs = pairs | "Publish ids as they were" >> beam.Map(_published)
     return pairs, [*tallies, tally]
@@ -167,30 +161,6 @@ def _published(pairs: pa.RecordBatch) -> pa.RecordBatch:
         place = pairs.schema.get_field_index(name)
         pairs = pairs.set_column(place, name, published(pairs.column(name)))
     return pairs
-
-
-def _join_partition(
-    element: tuple[int, dict[str, Iterable[Block]]],
-    *,
-    folder: str,
-    rule_names: Sequence[str],
-    context_turns: int,
-    files: Sequence[str] | None,
-) -> Iterator[Any]:
-    """(partition, its messages and replies) -> batches of pairs; tagged, their counts.
-
-    With the paths of the files, what is ambiguous is tagged, too.
-    """
-    partition, blocks = element
-    cases = None if files is None else Cases(files)
-    for pairs, counts in join.pair_partition(
-        blocks, rule_names=rule_names, context_turns=context_turns, cases=cases
-    ):
-        yield pairs
-        yield TaggedOutput(TALLY, {COUNTS: counts})
-    if cases is not None:
-        yield TaggedOutput(TALLY, cases.tally())
-    Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
 
 
 def _write_excluded(_: bytes, folder: str, batches: list[bytes]) -> ShardFile:

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces, values_of
+from data_pipeline.execution.columns import crc32_of, lengths_of, pieces, values_of
 from data_pipeline.execution.exchange import Block, received
+from data_pipeline.execution.progress import JOINING, Note
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.job.ambiguity import Cases, add_linked
 from data_pipeline.job.read import POSITION, TEXT
@@ -110,39 +111,46 @@ def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
 
 
 def pair_partition(
-    blocks: dict[str, Iterable[Block]],
+    element: tuple[int, dict[str, Iterable[Block]]],
     *,
     rule_names: Sequence[str],
     context_turns: int,
-    cases: Cases | None = None,
-) -> Iterator[tuple[pa.RecordBatch, Counter]]:
-    """Joins the replies of one partition to their parents.
+    files: Sequence[str] | None,
+    folder: str,
+) -> Iterator[Any]:
+    """(partition, its messages and replies) -> batches of pairs; tagged, their counts.
 
     Of several messages with one id the first counts, in the order of inputs and lines. If they
-    name different parents, each is paired. What is ambiguous is added to `cases`.
+    name different parents, each is paired. With the paths of the files, what is ambiguous is
+    tagged, too.
 
     Yields:
-      Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs, each with counts:
-      `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`.
+      Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs; tagged, the tally
+      of `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`.
     """
+    partition, blocks = element
     own = OwnMessages(blocks[OWN_MESSAGES])
     replies, are_first = _in_reading_order(blocks[REPLIES], REPLIES_SCHEMA)
     if not are_first.all():
         are_first = _are_first_copies(replies)
     schema = pairs_schema(context_turns)
     kept = are_first & values_of(replies.column("dropped_by").is_null())
-    yield concat([], schema), own.count(rule_names) + Counter(replies=int(kept.sum()))
     parents = own.rows_of(replies.column("parent"))
-    if cases is not None:
+    if files is not None:
+        cases = Cases(files)
         add_linked(cases, own.messages, replies, pc.if_else(pa.array(kept), parents, -1))
+        yield TaggedOutput(TALLY, cases.tally())
     others = values_of(pc.not_equal(replies.column("id"), own.take("id", parents)))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
     rows = parents.take(pa.array(paired))
+    counts = own.count(rule_names) + Counter(replies=int(kept.sum()), pairs=len(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
         some = replies.take(pa.array(paired[piece]))
         pairs = _pairs(some, own, rows[piece.start : piece.stop], schema)
-        own_replies = pc.sum(pc.equal(pairs.column(OWN_REPLY), "true")).as_py()
-        yield pairs, Counter(pairs=pairs.num_rows, own_replies=own_replies or 0)
+        counts["own_replies"] += pc.sum(pc.equal(pairs.column(OWN_REPLY), "true")).as_py() or 0
+        yield pairs
+    yield TaggedOutput(TALLY, {COUNTS: counts})
+    Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
 
 
 def _are_first_copies(replies: pa.RecordBatch) -> np.ndarray:

@@ -92,17 +92,17 @@ def publish(
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
-    counts, flow = Counter(report.tally.get(COUNTS, {})), plan.source.flow
+    counts = Counter(report.tally.get(COUNTS, {}))
     statistics = {
         **{name: counts[name] for name in ("lines", "malformed", "duplicates")},
-        **({MERGED: counts[MERGED]} if flow and flow.merges_author_runs else {}),
+        **({MERGED: counts[MERGED]} if plan.source.flow.merges_author_runs else {}),
         "comments": counts["comments"],
         "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
     optional = {
         "own_replies": plan.options.has_authors,
-        TIES: plan.source.layout in (Layout.TURNS, Layout.CHANNELS),
+        TIES: plan.source.layout is Layout.ORDERED,
         UNKNOWN: plan.options.split_by == NEWEST,
         "excluded": plan.excluded is not None,
         "copies_dropped": plan.options.max_copies_of_pair is not None,

@@ -1,8 +1,7 @@
-"""Turns of threads -> messages with ids and parents: each turn replies to the one before.
+"""Messages of threads in an order -> messages with ids and parents.
 
-The turns of a thread may lie in several files; they are brought together by their thread, sorted
-by their order, and go on to the join like any other messages. Where messages follow each other as
-`Flow` says, `flow` links them.
+The messages of a thread may lie in several files; they are brought together by their thread, sorted
+by their order, linked as `Flow` says, and go on to the join like any other messages.
 """
 
 from collections import Counter
@@ -12,108 +11,89 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.report import TALLY, Tally
-from data_pipeline.job.ambiguity import ASCENDING, RECURRING, SPREAD, TIES, Cases
+from data_pipeline.job.ambiguity import ASCENDING, SPREAD, TIES, Cases
 from data_pipeline.job.flow import each_id_once, follow, with_columns
 from data_pipeline.job.read import POSITION, without_dropped_texts
-from data_pipeline.pairs.options import ALL
-from data_pipeline.sources.source import SCHEMAS, Flow, Layout, Source
+from data_pipeline.sources.source import SCHEMAS, Flow, Layout
 
-TURNS = SCHEMAS[Layout.TURNS].append(POSITION)
+ORDERED = SCHEMAS[Layout.ORDERED].append(POSITION)
 _MESSAGES_A_BATCH = 100_000
+Place = tuple[str, Decimal]
+"""A thread, and the order of a message in it."""
 
 
-@no_annotations  # Beam cannot check that a value is of a protocol
 def link(
-    element: tuple[int, Iterable[Block]], tally: Tally, *, files: Sequence[str], source: Source
+    element: tuple[int, Iterable[Block]], tally: Tally, *, files: Sequence[str], flow: Flow
 ) -> Iterator[Any]:
-    """(partition, blocks of turns) -> batches of messages with ids and parents.
+    """(partition, blocks of messages) -> batches of messages with ids and parents.
 
     Tagged, it yields what is ambiguous. `tally` is that of all files.
     """
     _, blocks = element
     cases = Cases(files)
-    of: Any = received(blocks, TURNS), cases, tally.get(ASCENDING, Counter()), source.flow
-    if source.layout is Layout.CHANNELS:
-        messages = without_dropped_texts(link_channels(*of))
-    else:
-        messages = without_dropped_texts(link_turns(*of, keeps_first=source.ids_within == ALL))
+    linked = link_messages(received(blocks, ORDERED), cases, tally.get(ASCENDING, Counter()), flow)
+    messages = without_dropped_texts(linked)
     for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
         yield messages.slice(start, _MESSAGES_A_BATCH)
     yield TaggedOutput(TALLY, cases.tally())
 
 
-def link_turns(
-    turns: pa.RecordBatch, cases: Cases, ascending: Counter, flow: Flow | None, *, keeps_first: bool
-) -> pa.RecordBatch:
-    """Turns of whole threads -> messages, thread by thread.
-
-    A turn's id is THREAD:ORDER. Turns of one order that stand together in their file are ties: they
-    keep the order of the file, or its reverse where it has the newest turns first, and the later
-    ones have a number behind their id. One with the same text is the same turn read twice, and gets
-    the same id and parent; so does one that stands elsewhere, if the first of these is to be kept.
-    """
-    turns = turns.sort_by(POSITION.name)
-    orders, texts = (turns.column(name).to_pylist() for name in ("order", "text"))
-    in_order, places, runs = _in_order(turns, cases, ascending)
-    ids: list[str] = []
-    parents: list[str | None] = []
-    last_thread, before = None, None
-    for (thread, _), rows in groupby(in_order, key=places.__getitem__):
-        before = before if thread == last_thread else None
-        last_thread = thread
-        known: dict[str, tuple[str, str | None]] = {}
-        first = None
-        for row in rows:
-            first = row if first is None else first
-            is_tie = runs[row] == runs[first]
-            if texts[row] not in known:
-                if known:
-                    what = f"turns, first {orders[row]} in the thread {thread!r}"
-                    cases.add(TIES if is_tie else RECURRING, what, (turns, first), (turns, row))
-                if known and keeps_first and not is_tie:
-                    known[texts[row]] = known[texts[first]]
-                else:
-                    own_id = f"{thread}:{orders[row]}" + (f"#{len(known) + 1}" if known else "")
-                    known[texts[row]] = own_id, before
-                    before = own_id
-            own_id, parent = known[texts[row]]
-            ids.append(own_id)
-            parents.append(parent)
-    messages = turns.take(pa.array(in_order, pa.int64()))
-    if flow is None:
-        return with_columns(messages, id=ids, parent=parents)
-    messages = with_columns(messages, TURNS, id=ids, parent=[None] * len(ids))
-    return follow(each_id_once(messages, cases), flow, cases, are_turns=True)
-
-
-def link_channels(
+def link_messages(
     messages: pa.RecordBatch, cases: Cases, ascending: Counter, flow: Flow
 ) -> pa.RecordBatch:
-    """Messages of whole threads, some with parents -> the same in order, linked as `flow` says.
+    """Messages of whole threads -> the same thread by thread, each id once, linked as `flow` says.
 
-    Of several with one id the first counts. Messages of one order keep that of their file.
+    Those of one order keep the order of their file, or its reverse where it has the newest first.
+    `ascending` counts for each file how many come behind an earlier one of their thread.
     """
-    messages = each_id_once(messages.sort_by(POSITION.name), cases)
-    in_order, places, _ = _in_order(messages, cases, ascending)
-    messages = messages.take(pa.array(in_order, pa.int64()))
-    for row, (before, own) in enumerate(pairwise(in_order)):
-        if places[before] == places[own]:
-            those = (messages, row), (messages, row + 1)
-            cases.add(TIES, f"messages, first in the thread {places[own][0]!r}", *those)
-    return follow(messages, flow, cases, are_turns=False)
+    messages = messages.sort_by(POSITION.name)
+    are_turns = not pc.any(pc.not_equal(messages.column("id"), "")).as_py()
+    if not are_turns:
+        messages = each_id_once(messages, cases)
+    rows, places, runs = _in_order(messages, cases, ascending)
+    ordered = messages.take(pa.array(rows, pa.int64()))
+    if are_turns:
+        ids = _ids_of_turns(messages, rows, places, runs)
+        ordered = each_id_once(with_columns(ordered, ORDERED, id=ids), cases)
+    said = (ordered.column(name).to_pylist() for name in ("thread", "order"))
+    for row, (before, own) in enumerate(pairwise(zip(*said, strict=True))):
+        if before == own:
+            what = f"messages, first {own[1]} in the thread {own[0]!r}"
+            cases.add(TIES, what, (ordered, row), (ordered, row + 1))
+    return follow(ordered, flow, cases, are_turns=are_turns)
+
+
+def _ids_of_turns(
+    turns: pa.RecordBatch, rows: Sequence[int], places: Sequence[Place], runs: Sequence[int]
+) -> list[str]:
+    """The ids of turns in the order of `rows`: THREAD:ORDER.
+
+    Of turns of one order that stand together in their file, the later ones have a number behind
+    it. One with the text of another is that turn read twice, and has its id.
+    """
+    orders, texts = (turns.column(name).to_pylist() for name in ("order", "text"))
+    ids = []
+    for (thread, _), of_place in groupby(rows, key=places.__getitem__):
+        known: dict[str, str] = {}
+        first = None
+        for row in of_place:
+            first = row if first is None else first
+            number = f"#{len(known) + 1}" if known and runs[row] == runs[first] else ""
+            ids.append(known.setdefault(texts[row], f"{thread}:{orders[row]}{number}"))
+    return ids
 
 
 def _in_order(
-    turns: pa.RecordBatch, cases: Cases, ascending: Counter
-) -> tuple[list[int], list[tuple[str, Decimal]], list[int]]:
-    """The rows of turns thread by thread, in order; and of each its thread and order, its run."""
+    messages: pa.RecordBatch, cases: Cases, ascending: Counter
+) -> tuple[list[int], list[Place], list[int]]:
+    """The rows of messages thread by thread, in order; and of each its place, its run (`_runs`)."""
     threads, orders, positions = (
-        turns.column(name).to_pylist() for name in ("thread", "order", POSITION.name)
+        messages.column(name).to_pylist() for name in ("thread", "order", POSITION.name)
     )
     places = list(zip(threads, map(Decimal, orders), strict=True))
     files = list(map(cases.file_of, positions))
@@ -121,22 +101,22 @@ def _in_order(
     ranks = {file: rank for rank, file in enumerate(dict.fromkeys(files))}
     newest_first = {of for of in steps if (steps[of] or ascending[of[1]]) < 0}
 
-    def place(row: int) -> tuple:
+    def key(row: int) -> tuple:
         of = threads[row], files[row]
         return *places[row], ranks[files[row]], -row if of in newest_first else row
 
     spread = Counter(thread for thread, _ in steps)
     cases.counts[SPREAD] += sum(count > 1 for count in spread.values())
-    return sorted(range(len(places)), key=place), places, runs
+    return sorted(range(len(places)), key=key), places, runs
 
 
 def _runs(
-    places: Sequence[tuple[str, Decimal]], files: Sequence[str]
+    places: Sequence[Place], files: Sequence[str]
 ) -> tuple[list[int], dict[tuple[str, str], int]]:
-    """How turns in reading order stand in their files.
+    """How messages in reading order stand in their files.
 
     Returns:
-      Of each turn the first of those with its order that stand together in its thread and file;
+      Of each message the first of those with its order that stand together in its thread and file;
       and of each thread and file, how often its order rises, less how often it falls.
     """
     runs: list[int] = []

@@ -29,24 +29,22 @@ def count_in_train(
     """Batches of split pairs -> tallies of `IN_TRAIN`."""
     return (
         pairs
-        | "Hash the texts of pairs" >> beam.Map(_hashed)
         | "Send hashes of pairs with their splits"
-        >> exchange.send(partial(_by_texts, partitions=partitions))
+        >> exchange.send(
+            partial(_by_texts, partitions=partitions), columns=(INPUT, RESPONSE, SPLIT)
+        )
         | "Group pairs of equal texts" >> beam.GroupByKey()
         | "Count held-out pairs that are in train" >> beam.Map(_count)
     )
 
 
-def _hashed(pairs: pa.RecordBatch) -> pa.RecordBatch:
+def _by_texts(pairs: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
     inputs, responses = (
         crc32_of(pairs.column(name)).astype(np.uint64) for name in (INPUT, RESPONSE)
     )
-    texts = pa.array(inputs << np.uint64(32) | responses)
-    return pa.RecordBatch.from_arrays([texts, pairs.column(SPLIT)], schema=_SCHEMA)
-
-
-def _by_texts(hashes: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    return hashes, (hashes.column("texts").to_numpy() % np.uint64(partitions)).astype(np.int64)
+    texts = inputs << np.uint64(32) | responses
+    hashes = pa.RecordBatch.from_arrays([pa.array(texts), pairs.column(SPLIT)], schema=_SCHEMA)
+    return hashes, (texts % np.uint64(partitions)).astype(np.int64)
 
 
 def _count(element: tuple[int, Iterable[Block]]) -> Tally:

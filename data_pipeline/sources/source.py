@@ -53,15 +53,13 @@ class Layout(Enum):
     """Each message names the one that it replies to."""
     LINKED_THREADS = "linked without threads"
     """The same, but `thread` is empty: the messages that replies connect are a thread."""
-    TURNS = "turns"
-    """Each message replies to the one before in its thread. Batches have one more column, `order`
-    (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
+    ORDERED = "ordered"
+    """Messages follow each other in their thread, as `Source.flow` says. Batches have one more
+    column, `order` (a number as text). Either messages have ids, and some name the one that they
+    reply to, or `id` is empty: they are turns, whose ids are made when a thread is together."""
     ROWS = "rows"
     """Each row is a pair: batches have one more column, `input`, and `text` is the response. The
     turns before the input are columns `CONTEXT`, null where there is none."""
-    CHANNELS = "linked in channels"
-    """Each message may name the one that it replies to, and `Source.flow` says which one it else
-    replies to in its thread, such as a channel. Batches have the column `order`, too."""
 
 
 ORDER = pa.field("order", pa.string(), nullable=False)
@@ -69,9 +67,8 @@ INPUT = pa.field("input", pa.large_string(), nullable=False)
 SCHEMAS = {
     Layout.LINKED: MESSAGES,
     Layout.LINKED_THREADS: MESSAGES,
-    Layout.TURNS: MESSAGES.append(ORDER),
+    Layout.ORDERED: MESSAGES.append(ORDER),
     Layout.ROWS: MESSAGES.append(INPUT),
-    Layout.CHANNELS: MESSAGES.append(ORDER),
 }
 """The columns of a batch."""
 
@@ -142,8 +139,8 @@ class Source(Protocol):
         """What its first texts have in common, for the data card; None if nobody looked."""
 
     @property
-    def flow(self) -> Flow | None:
-        """How its messages follow each other; None where the layout alone says it."""
+    def flow(self) -> Flow:
+        """How its messages follow each other, where they have an order."""
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.

@@ -57,6 +57,6 @@ EXPORT = Export(
         )
     },
     messages=_turns,
-    layout=Layout.TURNS,
+    layout=Layout.ORDERED,
     ids_within=FILE,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
-from common.errors import InputError
+from common.errors import InputError, reading
 from data_pipeline.pairs.options import HALVES
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.tables.options import FlowOptions
@@ -103,25 +103,22 @@ class ImportOptions(FlowOptions):
         from data_pipeline.sources.source import Layout
         from data_pipeline.sources.tables.rows import SKIPPED
         from data_pipeline.sources.tables.source import TableSource
-        from data_pipeline.storage.inputs import UnreadableFileError
 
         export, flow = self._declared, self.flow
         layout, fields = export.layout, {**export.fields, SKIPPED: SKIPPED}
         is_timed = self.gap is None or "time" in fields
-        if flow is not None and not (export.channel or (layout is Layout.TURNS and is_timed)):
+        if self.has_flow and not (export.channel or (layout is Layout.ORDERED and is_timed)):
             raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
-        if flow is not None and export.channel:
-            layout, flow = Layout.CHANNELS, flow._replace(is_apart=export.replies_are_apart)
+        if self.has_flow and export.channel:
+            layout, flow = Layout.ORDERED, flow._replace(is_apart=export.replies_are_apart)
             fields |= {"thread": export.channel, "order": export.fields["time"]}
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
             raise InputError(
                 f"--pairs_of: {HALVES!r}: the halves of a message belong in the split of its "
                 f"thread, and messages of {self.export} have none without replies"
             )
-        try:
+        with reading("--input"):
             people = people_of(self.export, files)
-        except UnreadableFileError as error:
-            raise InputError(f"--input: {error}") from error
         source = TableSource(
             layout,
             fields,

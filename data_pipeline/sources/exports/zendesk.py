@@ -42,5 +42,5 @@ EXPORT = Export(
     },
     skips={"not_public": lambda comment: comment["public"] is not True},
     messages=_comments,
-    layout=Layout.TURNS,
+    layout=Layout.ORDERED,
 )

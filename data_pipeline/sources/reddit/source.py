@@ -32,7 +32,7 @@ from data_pipeline.sources.reddit.comments import (
     without_prefix,
 )
 from data_pipeline.sources.rules import PAPER, MessageRules
-from data_pipeline.sources.source import MESSAGES, Layout, MessageBatch, Wording
+from data_pipeline.sources.source import MESSAGES, Flow, Layout, MessageBatch, Wording
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, MalformedLine, read_line_batches
@@ -137,7 +137,7 @@ class RedditSource:
     layout = Layout.LINKED
     ids_within = ALL
     repeated = None
-    flow = None
+    flow = Flow()
     wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
 
     @property

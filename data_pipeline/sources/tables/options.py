@@ -105,14 +105,17 @@ class FlowOptions(MessageOptions):
     def __post_init__(self) -> None:
         """Refuses halves, which are made of single messages."""
         super().__post_init__()
-        if self.pairs_of == HALVES and self.flow is not None:
+        if self.pairs_of == HALVES and self.has_flow:
             raise InputError(f"--gap, --merge_author_runs: accepted with --pairs_of {REPLIES}")
 
     @property
-    def flow(self) -> "Flow | None":
+    def has_flow(self) -> bool:
         """With one of the options."""
-        if self.gap is None and not self.merge_author_runs:
-            return None
+        return self.gap is not None or self.merge_author_runs
+
+    @property
+    def flow(self) -> "Flow":
+        """As the options say."""
         from data_pipeline.sources.source import Flow
 
         return Flow(self.gap, self.merge_author_runs)
@@ -204,7 +207,7 @@ class TableOptions(MessageOptions):
         if "input" in self.names:
             return Layout.ROWS
         if "order" in self.names:
-            return Layout.CHANNELS if "id" in self.names else Layout.TURNS
+            return Layout.ORDERED
         return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
 
     def message_rules(self) -> MessageRules:
@@ -218,6 +221,7 @@ class TableOptions(MessageOptions):
         Raises:
           InputError: if a field is missing, or an option is for CSV and no file is.
         """
+        from data_pipeline.sources.source import Flow
         from data_pipeline.sources.tables.reader import DELIMITED, PARQUET, suffix_of
         from data_pipeline.sources.tables.source import TableSource
         from data_pipeline.sources.tables.values import as_id, whole
@@ -239,7 +243,7 @@ class TableOptions(MessageOptions):
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
             markup=self.text_markup or "none",
-            flow=getattr(self, "flow", None),
+            flow=getattr(self, "flow", Flow()),
         )
         return self.measured(source, files)
 
@@ -303,9 +307,9 @@ class ConversationOptions(TableOptions, FlowOptions):
                 "--id_field, --order_field: accepted: either --id_field and --parent_field, or "
                 "--order_field and --thread_field (or --ids_within file or folder)"
             )
-        if are_linked and self.order_field and self.flow is None:
+        if are_linked and self.order_field and not self.has_flow:
             raise InputError("--id_field, --order_field: both need --gap or --merge_author_runs")
-        if self.flow is not None and not are_ordered:
+        if self.has_flow and not are_ordered:
             raise InputError(
                 "--gap, --merge_author_runs: need --time_field or --order_field, and "
                 "--thread_field or --ids_within file or folder"
@@ -321,7 +325,7 @@ class ConversationOptions(TableOptions, FlowOptions):
     def names(self) -> dict[str, str]:
         """Role -> the name of its field; with a flow, times are the order if nothing else is."""
         names = super().names
-        if self.flow is not None and "time" in names:
+        if self.has_flow and "time" in names:
             names.setdefault("order", names["time"])
         if self.gap is not None and "order" in names:
             names.setdefault("time", names["order"])

@@ -44,7 +44,6 @@ _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]
 """Authors who may be several people."""
 _OPTIONAL = {"author", "context", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
-_IN_ORDER = (Layout.TURNS, Layout.CHANNELS)
 _HAS_TIME = "has a time"
 """A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
 _NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
@@ -119,7 +118,7 @@ class TableSource(NamedTuple):
     markup: str = "none"
     """That of the texts, one of `MARKUPS`; it is removed."""
     strips_repeated: bool = False
-    flow: Flow | None = None
+    flow: Flow = Flow()
     """See `Source.flow`."""
     repeated: Repeated | None = None
     """What is repeated in the texts, as `measured` finds it."""
@@ -265,9 +264,9 @@ class TableSource(NamedTuple):
         """The values as a column has them; adds why those that are none are not."""
         name = role.split()[0]
         read = _COLUMNS[name][1]
-        if name == "thread" and self.layout not in _IN_ORDER:
+        if name == "thread" and self.layout is not Layout.ORDERED:
             read = as_id  # rows without one have their input's, and messages their replies'
-        if name == "order" and self.flow is not None and self.flow.gap is not None:
+        if name == "order" and self.flow.gap is not None:
             read = as_time
         is_text = _COLUMNS[name][0] in ("text", "input", "context")
         is_cleaned = is_text and (self.markup != "none" or self.strips_repeated)

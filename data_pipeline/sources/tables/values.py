@@ -6,7 +6,6 @@ is another id, but finds the message 12 if there is no other (`sources.ids`).
 
 import math
 import re
-from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -76,16 +75,20 @@ def as_order(value: Any) -> int | Decimal:
     value = _decoded(value)
     if isinstance(value, str):
         _require_all_digits(value.strip())
-        value = value.replace("_", "?")  # Python reads 1_1 as 11
-        with suppress(ValueError):
-            value = int(value)
-    number = value if type(value) is int else _decimal(value)
-    is_finite = isinstance(number, int) or number.is_finite()
-    if not (is_finite and -_LARGEST < number < _LARGEST):
+    elif isinstance(value, float):
+        _require_exact(value)
+    elif isinstance(value, date):
+        value = value.isoformat()
+    elif isinstance(value, bool) or not isinstance(value, int | Decimal):
+        found = "missing" if value is MISSING else type(value).__name__
+        raise ValueError(f"{_ORDERS}, but is {found}")
+    try:
+        number = Decimal(str(value).replace("_", "?"))  # Python reads 1_1 as 11
+    except InvalidOperation:
+        number = _seconds_of(str(value))
+    if not (number.is_finite() and -_LARGEST < number < _LARGEST):
         raise ValueError(f"{_ORDERS}, but is {number}")
-    if isinstance(number, int) or number == number.to_integral_value():
-        return int(number)
-    return number.normalize()
+    return int(number) if number == number.to_integral_value() else number.normalize()
 
 
 def as_time(value: Any) -> int | Decimal:
@@ -100,22 +103,6 @@ def as_time(value: Any) -> int | Decimal:
             f"must be a time, in seconds since 1970 or as ISO 8601 has it, but is {value!r:.60}"
         )
     return seconds
-
-
-def _decimal(value: Any) -> Decimal:
-    if isinstance(value, float):
-        _require_exact(value)
-    if isinstance(value, str):
-        try:
-            return Decimal(value)
-        except InvalidOperation:
-            return _seconds_of(value)
-    if isinstance(value, float | Decimal):
-        return Decimal(str(value))
-    if isinstance(value, date):
-        return _seconds_of(value.isoformat())
-    found = "missing" if value is MISSING else type(value).__name__
-    raise ValueError(f"{_ORDERS}, but is {found}")
 
 
 def as_seconds(value: Any) -> int | None:

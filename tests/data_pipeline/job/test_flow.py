@@ -8,7 +8,7 @@ import pytest
 
 from data_pipeline.execution.report import COUNTS
 from data_pipeline.job.ambiguity import Cases
-from data_pipeline.job.turns import TURNS, link_channels, link_turns
+from data_pipeline.job.turns import ORDERED, link_messages
 from data_pipeline.sources.source import Flow
 
 START = 1_700_000_000
@@ -32,12 +32,12 @@ def chat(text):
     return rows
 
 
-def linked(messages, flow, *, link=link_channels, **more):
+def linked(messages, flow):
     """Id -> parent and text, and the counts."""
     rows = [row | {"position": place} for place, row in enumerate(messages)]
     cases = Cases(["a.csv"])
-    batch = pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS)
-    found = link(batch, cases, Counter(), flow, **more).to_pylist()
+    batch = pa.RecordBatch.from_pylist(rows[::-1], schema=ORDERED)
+    found = link_messages(batch, cases, Counter(), flow).to_pylist()
     return {row["id"]: (row["parent"], row["text"]) for row in found}, cases.tally()[COUNTS]
 
 
@@ -59,7 +59,7 @@ def test_without_a_gap_only_turns_follow_each_other():
     turns = [row | {"id": "", "parent": None} for row in messages]
     a, b, c = (f"c:{START + 3600 * at}" for at in (0, 9, 10))
     for flow, second in ((RUNS, a), (GAP, None)):
-        found, _ = linked(turns, flow, link=link_turns, keeps_first=False)
+        found, _ = linked(turns, flow)
         assert {own: parent for own, (parent, _) in found.items()} == {a: None, b: second, c: b}
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from data_pipeline.execution.exchange import Exchange, divided
+from data_pipeline.execution.report import COUNTS
 from data_pipeline.job import join
 from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, REPLIES_SCHEMA
 from data_pipeline.job.read import POSITION, without_dropped_texts
@@ -34,13 +35,17 @@ def blocks_of(*batches, partitions=1):
     return found
 
 
-def pair_partition(blocks):
-    """All pairs and counts of one partition at once."""
-    pairs, counts = [], Counter()
-    for some, counted in join.pair_partition(blocks, rule_names=NAMES, context_turns=0):
-        pairs += some.to_pylist()
-        counts.update(counted)
-    return pairs, +counts
+@pytest.fixture
+def pair_partition(tmp_path):
+    """A function of blocks: all pairs, the sizes of their batches, and the counts."""
+
+    def run(blocks):
+        about = {"rule_names": NAMES, "context_turns": 0, "files": None, "folder": str(tmp_path)}
+        *batches, tally = join.pair_partition((0, blocks), **about)
+        pairs = [row for batch in batches for row in batch.to_pylist()]
+        return pairs, [batch.num_rows for batch in batches], +tally.value[COUNTS]
+
+    return run
 
 
 def comment(own_id, parent=None, *, text=None, thread="t", created=None):
@@ -84,28 +89,28 @@ def ids(pairs):
         (["a", "b", "c a", "c b", "c a"], [("a", "c"), ("b", "c")], {"duplicates": 2}),
     ],
 )
-def test_the_pairs_and_counts_of_any_partitions(rows, pairs, counts):
+def test_the_pairs_and_counts_of_any_partitions(pair_partition, rows, pairs, counts):
     for partitions in (1, 7, 64):
         some = [[*row.split(), None, None][:3] for row in rows]
         batch = 1, [(comment(own, parent), rule) for own, parent, rule in some]
         found = [pair_partition(each) for each in blocks_of(batch, partitions=partitions).values()]
-        assert ids(pair for each, _ in found for pair in each) == pairs
-        total = sum((counted for _, counted in found), Counter())
+        assert ids(pair for each, _, _ in found for pair in each) == pairs
+        total = sum((counted for *_, counted in found), Counter())
         assert {name: total[name] for name in counts} == counts
 
 
-def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
+def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts(pair_partition):
     parent = (1, [(comment("c1"), None)])
     late = (90, [(comment("c2", "c1", text="late"), None)])
     early = (9, [(comment("c2", "c1", text="early"), None)])
     for batches in ([parent, late, early], [early, late, parent]):
-        pairs, counts = pair_partition(one_partition(*batches))
+        pairs, _, counts = pair_partition(one_partition(*batches))
         assert [pair["response"] for pair in pairs] == ["early"]
         assert (counts["duplicates"], counts["comments"]) == (1, 2)
 
 
-def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
-    pairs, counts = pair_partition(
+def test_a_reply_finds_its_parent_in_another_file_and_another_thread(pair_partition):
+    pairs, _, counts = pair_partition(
         one_partition(
             (90, [(comment("c1", thread="x"), None)]),
             (1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
@@ -126,12 +131,10 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
     assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}
 
 
-def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
+def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(pair_partition, monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
     replies = [(comment(f"r{n}", "c1"), None) for n in range(95)]
     batches = [(2 * n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
-    blocks = one_partition(*batches)
-    pieces = list(join.pair_partition(blocks, rule_names=NAMES, context_turns=0))
-    assert [pairs.num_rows for pairs, _ in pieces] == [0, *[10] * 9, 5]
-    _, counts = pair_partition(blocks)
+    _, sizes, counts = pair_partition(one_partition(*batches))
+    assert sizes == [*[10] * 9, 5]
     assert counts == {"comments": 96, "kept": 96, "duplicates": 94, "replies": 95, "pairs": 95}

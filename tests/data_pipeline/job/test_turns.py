@@ -5,8 +5,8 @@ from collections import Counter
 import pyarrow as pa
 
 from data_pipeline.job.ambiguity import Cases
-from data_pipeline.job.turns import TURNS, link_turns
-from data_pipeline.sources.source import MESSAGES
+from data_pipeline.job.turns import ORDERED, link_messages
+from data_pipeline.sources.source import MESSAGES, Flow
 
 
 def linked(*turns):
@@ -14,8 +14,8 @@ def linked(*turns):
         {"id": "", "thread": thread, "group": "", "text": text, "order": order, "position": place}
         for place, (thread, order, text) in enumerate(turns)
     ]
-    batch = pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS)
-    messages = link_turns(batch, Cases(["a.csv"]), Counter(), None, keeps_first=False)
+    batch = pa.RecordBatch.from_pylist(rows[::-1], schema=ORDERED)
+    messages = link_messages(batch, Cases(["a.csv"]), Counter(), Flow())
     assert messages.schema.names == [*MESSAGES.names, "position"]
     return [(row["id"], row["parent"], row["text"]) for row in messages.to_pylist()]
 
@@ -38,6 +38,5 @@ def test_turns_of_one_order_stay_in_reading_order_and_copies_are_one():
     ) == [
         ("a:1", None, "first"),
         ("a:1#2", "a:1", "also"),
-        ("a:1", None, "first"),
         ("a:2", "a:1#2", "last"),
     ]

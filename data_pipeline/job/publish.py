@@ -1,4 +1,4 @@
-"""The job's report -> the published folder: numbered shards, statistics, data card, COMPLETED."""
+"""The job's report -> the published folder: shards, statistics, data card, COMPLETED."""
 
 import logging
 from collections import Counter
@@ -23,11 +23,11 @@ from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
 from data_pipeline.pairs.newest import UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
-from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
+from data_pipeline.pairs.splits import NEWEST, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
-from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder
 from data_pipeline.storage.synthetic import synthetic_flag
 
 _LOG = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def publish(
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
     _accept(reads, plan, counts, dead_letters, hints)
-    files = _numbered(report.files, suffix=plan.shards.format.suffix)
+    files = {file.name: file for file in report.files}
     by_path = {read.about["path"]: read.about for read in reads}
     options = plan.describe()
     try:
@@ -168,16 +168,6 @@ def _accept(
             )
     for hint in hints:
         _LOG.warning("warning: %s", hint)
-
-
-def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, ShardFile]:
-    """Published name -> file: the shards of a split are numbered; other names stay."""
-    named = {file.name: file for file in files if not file.split}
-    for split in SPLITS:
-        of_split = sorted(file for file in files if file.split == split)
-        for number, file in enumerate(of_split):
-            named[f"{split}-{number:05d}-of-{len(of_split):05d}{suffix}"] = file
-    return named
 
 
 def _names_of(paths: list[str]) -> str:

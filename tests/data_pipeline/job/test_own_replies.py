@@ -1,14 +1,12 @@
-"""Replies of authors to themselves: marked where authors are known, and left out of scoring."""
+"""Replies of authors to themselves: marked where authors are known."""
 
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from data_pipeline.__main__ import main
 from data_pipeline.pairs.reader import read_pairs
-from evaluation.data import ranking_files
 
 FIELDS = ("--id_field", "id", "--parent_field", "to", "--text_field", "text")
 TURNS = ("--thread_field", "thread", "--order_field", "at", "--text_field", "text")
@@ -69,13 +67,3 @@ def test_without_authors_of_both_texts_nothing_is_said(made, more):
     assert pairs
     assert all("own_reply" not in pair for pair in pairs.values())
     assert "own_replies" not in counts
-
-
-def test_scoring_leaves_them_out_unless_asked(made):
-    _, _, output = made(*FIELDS, *AUTHOR)
-    (source,) = ranking_files.find(output)
-    data = ranking_files.read(source)
-    assert data.own_replies == 1
-    assert Counter(pair.own_reply for pair in data.pairs) == {"false": 1, "": 2}
-    everything = ranking_files.read(source, own_replies=True)
-    assert (len(everything.pairs), everything.own_replies) == (4, 0)

@@ -1,9 +1,7 @@
 """The split: a stable hash of the thread or of the pair."""
 
 import pyarrow as pa
-import pytest
 
-from data_pipeline.pairs import splits
 from data_pipeline.pairs.splits import SPLITS, splits_of
 
 
@@ -27,12 +25,3 @@ def test_about_the_asked_fraction_is_test_and_a_larger_one_keeps_it():
     assert 900 < tenth.count("test") < 1100
     assert all(b == "test" for a, b in zip(tenth, fifth, strict=True) if a == "test")
     assert set(where(keys, test=0.0)) == {"train"}
-
-
-@pytest.mark.parametrize("fraction", [0.0, 1e-18, 0.1, 0.5, 1 - 2**-53, 1.0])
-def test_the_share_of_a_fraction_ends_where_its_number_does(monkeypatch, fraction):
-    around = {0, int(fraction * 2**64) - 1, int(fraction * 2**64), int(fraction * 2**64) + 1}
-    positions = sorted(place for place in around | {2**64 - 1} if 0 <= place < 2**64)
-    monkeypatch.setattr(splits, "stable_hash", lambda number: int(number).to_bytes(8, "big"))
-    expected = ["test" if place < fraction * 2**64 else "train" for place in positions]
-    assert where(list(map(str, positions)), test=fraction) == expected

@@ -43,6 +43,11 @@ def test_a_last_line_without_its_end_and_a_line_longer_than_a_batch(tmp_path, mo
     path = tmp_path / "RC"
     path.write_bytes(b"a" * 100 + b"\n\nend")
     assert lines_of(path) == [b"a" * 100, b"", b"end"]
+    # Of one that is too long no more is kept than a line may have, and a batch.
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 16)
+    first, *rest = batches_of(path)
+    assert (first.first_bytes, len(first.lines[0]) <= 16 + 8) == (100, True)
+    assert [line for batch in (first, *rest) for line in batch.lines][1:] == [b"", b"end"]
 
 
 def flipped(content, place):

@@ -19,21 +19,6 @@ def pairs_in(folder, side):
     return rows
 
 
-@pytest.fixture
-def many_pairs(write_dump, comment):
-    """300 pairs in 100 threads over three files."""
-    for month in range(3):
-        rows = []
-        for thread in range(month, 100, 3):
-            link = f"t3_{thread}"
-            rows.append(comment(f"p{thread}", link, link_id=link, body=f"thread {'x' * 20}"))
-            rows += [
-                comment(f"r{thread}_{n}", f"t1_p{thread}", link_id=link, body="reply " + "z" * n)
-                for n in range(3)
-            ]
-        write_dump(f"RC_{month}.gz", rows)
-
-
 def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_1.zst,{tmp_path}/RC_2.*", "--output", output)
@@ -69,29 +54,6 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
     assert "parent_id" in letters[1]["reason"]
     assert not (output / "_incomplete").exists()
     assert "pairs" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_contents_do_not_depend_on_the_runner_or_its_workers(
-    run, many_pairs, tmp_path, monkeypatch
-):
-    source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.3)
-    run(*source, "--output", tmp_path / "one")
-    run(
-        *(*source, "--output", tmp_path / "two"),
-        *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
-    )
-    monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 5)
-    run(*source, "--output", tmp_path / "three")
-    # As an engine has it: the rows go through the runner.
-    monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
-    run(*source, "--output", tmp_path / "four")
-    shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
-    names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
-    assert len(shards) == 16 + 5
-    for other in ("two", "three", "four"):
-        for name in names:
-            assert (tmp_path / "one" / name).read_bytes() == (tmp_path / other / name).read_bytes()
 
 
 @pytest.mark.parametrize(

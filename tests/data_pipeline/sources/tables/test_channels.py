@@ -59,14 +59,6 @@ def test_links_and_the_messages_between_them(make, write_table):
     assert {pair["response_id"] for pair in pairs} == {"2", "6", "7"}
 
 
-def test_runs_without_a_gap_keep_the_links(make, write_table):
-    path = write_table("c.jsonl", table(CHAT))
-    asked = ("conversations", "--input", path, *TEXT, *CHANNEL, *LINKS, *TIMES, *AUTHOR)
-    _, pairs = make(*asked, "--merge_author_runs")
-    assert replies(pairs) == [("m1", "m7")]  # m4 is part of m2, which replies to none
-    assert {pair["thread_id"] for pair in pairs} == {"a"}
-
-
 def test_no_conversation_is_in_two_splits_whatever_runs_it(make, write_table, monkeypatch):
     some = random.Random(0)
     rows, hours = [], 0.0

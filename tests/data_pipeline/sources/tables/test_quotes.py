@@ -36,12 +36,3 @@ def test_escaped_quotes_are_read_as_the_message_says(refused, make, write):
     statistics, pairs = make("pairs", "--input", path, *FIELDS, "--escape", "\\")
     assert (statistics["malformed"], len(pairs)) == (0, 5)
     assert texts(pairs)[1] == ('question "0", as asked', "answer 0")
-
-
-def test_repeated_headers_and_other_names_of_columns_are_told_of(make, write, caplog):
-    path = write("t.csv", "\ufeffQuestion, answer ", "a,b", "Question,answer", "c,d")
-    statistics, pairs = make("pairs", "--input", path, *FIELDS)
-    assert texts(pairs) == [("a", "b"), ("c", "d")]
-    assert statistics["malformed"] == 1
-    assert "'Question'" in caplog.text
-    assert "' answer '" in caplog.text

@@ -83,22 +83,6 @@ def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
-def test_texts_that_look_like_numbers_or_uuids_stay_texts(tmp_path, kind):
-    """Other readers make floats of the second column, as it has an empty value."""
-    ids = [("007", ""), ("1093487655021281342", "1093487655021281341")]
-    ids += [("6F9619FF-8B86-D011-B42D-00CF4FC964FF", "1e3")]
-    rows = [{"id": own, "said": text} for own, text in ids]
-    path = tmp_path / f"f.{kind}"
-    if kind == "parquet":
-        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
-    elif kind == "csv":
-        path.write_bytes(as_csv(ids))
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert read(path)[0] == ids
-
-
 def test_between_tabs_quotes_are_text_by_default(tmp_path):
     path = tmp_path / "f.tsv"
     path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
@@ -270,12 +254,3 @@ def test_columns_are_named_where_there_is_no_header(tmp_path):
 def test_a_name_must_say_the_format(name):
     with pytest.raises(InputError, match=f"--input: '{name}'"):
         suffix_of(name)
-
-
-@pytest.mark.parametrize("unit", ["us", "ns"])
-def test_a_time_zone_that_is_none_is_one_error(tmp_path, unit):
-    path = tmp_path / "f.parquet"
-    times = pa.array([0, 1000], pa.timestamp(unit, "Mars/Olympus"))
-    pa.parquet.write_table(pa.table({"id": times}), path)
-    with pytest.raises(UnreadableFileError, match="Mars/Olympus"):
-        read(path, ["id"])

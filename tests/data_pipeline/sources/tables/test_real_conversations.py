@@ -1,11 +1,8 @@
 """Real conversations that are not Reddit's, every count against a few lines of Python."""
 
-import csv
 import gzip
-import io
 import json
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 
@@ -51,35 +48,3 @@ def test_every_count_of_linked_messages(make, folder):
     assert sorted(expected) == sorted(
         (p["input"], p["response"], p["response_id"], p["thread_id"]) for p in pairs
     )
-
-
-@pytest.mark.slow
-def test_every_count_of_turns(make, folder):
-    path = folder / "self_dialogue.csv.gz"
-    statistics, pairs = make(
-        *("conversations", "--input", path, "--thread_field", "dialogue"),
-        *("--order_field", "turn", "--text_field", "text"),
-    )
-    text = gzip.decompress(path.read_bytes()).decode()
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    dialogues = {}
-    for row in rows:
-        dialogues.setdefault(row["dialogue"], []).append((int(row["turn"]), row["text"].strip()))
-    turns = [[text for _, text in sorted(dialogue)] for dialogue in dialogues.values()]
-    assert all(text for dialogue in turns for text in dialogue)
-    adjacent = [two for dialogue in turns for two in pairwise(dialogue)]
-    assert (len(rows), len(dialogues), len(adjacent)) == (375_384, 24_249, 351_135)
-    assert statistics.pop("train_pairs") + statistics.pop("test_pairs") == len(adjacent)
-    assert 0 < statistics.pop("test_pairs_in_train") < 0.01 * len(adjacent)
-    assert statistics == {
-        "lines": len(rows),
-        "malformed": 0,
-        "duplicates": 0,
-        "comments": len(rows),
-        "dropped": {"empty": 0},
-        "kept": len(rows),
-        "replies": len(adjacent),
-        "pairs": len(adjacent),
-        "ties": 0,
-    }
-    assert sorted(adjacent) == sorted((pair["input"], pair["response"]) for pair in pairs)

@@ -55,10 +55,3 @@ def test_they_are_removed(make, tickets, caplog):
         (f"question {n}", f"answer {n}") for n in range(60)
     }
     assert "--strip" not in caplog.text and "--text" not in caplog.text
-
-
-def test_a_sample_shows_them(tickets, capsys):
-    from data_pipeline.__main__ import main
-
-    main(["pairs", "--input", str(tickets), *FIELDS, "--sample", "60"])
-    assert "repeated  The support team" in capsys.readouterr().out

@@ -145,8 +145,8 @@ class Source(Protocol):
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.
 
-        The whole file must be read through `tap`, which computes the checksum of its bytes as
-        stored: `open_stored`, or `read_line_batches`, which also decompresses.
+        What reads all bytes as they are stored, such as `read_line_batches`, reads them through
+        `tap`, which computes their checksum; else the file is read again for it.
 
         Raises:
           UnreadableFileError: if the file cannot be opened or is truncated or corrupt.

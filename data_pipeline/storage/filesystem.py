@@ -123,13 +123,6 @@ class Tap:
         """Reads at most this many bytes, or all."""
         return self.add(self._stream.read(size))
 
-    def read_all(self, stream: BinaryIO) -> Self:
-        """Reads a stream to its end, for the checksum."""
-        self.on(stream)
-        while self.read(_READ_BYTES):
-            pass
-        return self
-
     def add(self, data: T) -> T:
         """Counts some bytes, and returns them."""
         self.size += len(data)
@@ -144,8 +137,12 @@ class Tap:
 
 def file_crc32c(path: str) -> str:
     """The CRC-32C of a file as stored, in hexadecimal digits."""
+    tap = Tap()
     with closing(open_stored(path)) as stream:
-        return Tap().read_all(stream).crc32c
+        tap.on(stream)
+        while tap.read(_READ_BYTES):
+            pass
+    return tap.crc32c
 
 
 class NewFile(Tap):

@@ -53,9 +53,10 @@ class InputFile(NamedTuple):
         return open_stored(self.location or self.path)
 
     def describe(self, tap: Tap) -> dict[str, Any]:
-        """The file's entry in a manifest, after it was read to its end through `tap`."""
+        """The file's entry in a manifest; if not all was read through `tap`, it is read again."""
         about = {"path": self.full_path, "bytes": self.size, "modified": self.modified}
-        return {**about, "crc32c": tap.crc32c}
+        is_whole = tap.size == self.size
+        return {**about, "crc32c": tap.crc32c if is_whole else file_crc32c(self.full_path)}
 
     def was_left_alone(self, described: dict[str, Any]) -> bool:
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""

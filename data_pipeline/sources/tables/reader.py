@@ -6,7 +6,7 @@ element of a list.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -56,7 +56,7 @@ def read_rows(
     Args:
       file: JSON lines, CSV or TSV, plain or compressed, or Parquet.
       names: of the fields; a dotted name is a field of an inner object, or an element of a list.
-      tap: what the whole file is read through.
+      tap: what a file of lines is read through.
       form: how CSV is read.
 
     Raises:
@@ -68,7 +68,7 @@ def read_rows(
     if suffix in JSON_LINES:
         yield from _read_json_lines(file, names, tap, form.encoding)
     elif suffix == PARQUET:
-        yield from _read_parquet(file, names, tap)
+        yield from _read_parquet(file, names)
     else:
         delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
         yield from read_delimited(file, names, tap, dialect=form._replace(delimiter=delimiter))
@@ -78,7 +78,7 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
     """The names of the fields of a file; of JSON lines, those of the first objects."""
     suffix = suffix_of(file.path, form)
     if suffix == PARQUET:
-        with _parquet(file) as (_, table):
+        with _parquet(file) as table:
             return {*table.schema_arrow.names}
     batch = next(read_line_batches(file), None)
     lines = batch.lines if batch else [b""]
@@ -143,10 +143,10 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
+def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     """Yields the columns of all rows; row groups are read a batch at a time."""
     first = 1
-    with _parquet(file) as (stream, table):
+    with _parquet(file) as table:
         header = list(_columns_of(table.schema_arrow))
         # A dotted name may be of an element of a list.
         outer = [
@@ -168,13 +168,11 @@ def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[R
             numbers = list(range(first, first + batch.num_rows))
             yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
             first += batch.num_rows
-        stream.seek(0)
-        tap.read_all(stream)
 
 
 @contextmanager
-def _parquet(file: InputFile) -> Iterator[tuple[BinaryIO, Any]]:
-    """The stream of a Parquet file, and its table.
+def _parquet(file: InputFile) -> Iterator[Any]:
+    """The table of a Parquet file.
 
     Raises:
       UnreadableFileError: if it cannot be opened, or what is read inside fails.
@@ -183,14 +181,11 @@ def _parquet(file: InputFile) -> Iterator[tuple[BinaryIO, Any]]:
         with closing(file.open()) as stream:
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
             # buffer the columns of a row group, often all rows, are read as a whole.
-            yield (
-                stream,
-                pyarrow.parquet.ParquetFile(
-                    pa.PythonFile(stream, mode="r"),
-                    pre_buffer=False,
-                    buffer_size=_BUFFER_BYTES,
-                    page_checksum_verification=True,
-                ),
+            yield pyarrow.parquet.ParquetFile(
+                pa.PythonFile(stream, mode="r"),
+                pre_buffer=False,
+                buffer_size=_BUFFER_BYTES,
+                page_checksum_verification=True,
             )
     except _UNREADABLE as error:
         raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error

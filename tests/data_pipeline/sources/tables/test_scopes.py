@@ -5,6 +5,7 @@ import pytest
 LINKED = ("--id_field", "n", "--parent_field", "re", "--text_field", "t")
 TOPICS = (*LINKED, "--thread_field", "topic")
 TURNS = ("--thread_field", "d", "--order_field", "n", "--text_field", "t")
+ALL = ("--test_fraction", 0)  # else two threads, named by their files, may both be to test on
 FORUM = [
     ("tents", 1, None, "Which tent is good for two people?"),
     ("tents", 2, 1, "A dome tent."),
@@ -89,7 +90,7 @@ def test_ids_that_recur_with_other_texts_end_the_job(make, refused, write_table)
 @pytest.mark.parametrize("fields", [LINKED, TOPICS])
 def test_ids_may_restart_in_each_file_or_folder(make, refused, chats, within, fields):
     files = FORUM[:3], [("tents", *row[1:]) for row in FORUM[3:]]
-    asked = ("conversations", "--input", chats(*files), *fields)
+    asked = ("conversations", "--input", chats(*files), *fields, *ALL)
     assert FORUM[3][3] in refused(*asked)
     _, pairs = make(*asked, "--ids_within", within)
     assert replies(pairs) == said(FORUM, *LINKS)
@@ -147,7 +148,7 @@ DIALOGUES = [[(0, n, f"{file} says {n}") for n in range(4)] for file in "ab"]
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
 def test_dialogues_of_two_files_with_one_name(make, refused, chats, suffix):
     pattern = chats(*DIALOGUES, names=("d", "n", "t"), suffix=suffix)
-    asked = ("conversations", "--input", pattern, *TURNS)
+    asked = ("conversations", "--input", pattern, *TURNS, *ALL)
     for within in ((), ("--ids_within", "thread")):
         message = refused(*asked, *within)
         assert all(named in message for named in ("--ids_within", "'a says 0'", "'b says 0'"))

@@ -47,6 +47,9 @@ def make_run(
     with strategy.scope():
         begins = TRAIN in mode and files.last(folder) is None
         state = make_state(params, tasks, initialize=begins)
+    saved = state._asdict()
+    if TRAIN not in mode:
+        del saved["optimizer"]  # that of the run may be another
     return Run(
         params=params,
         mode=mode,
@@ -61,7 +64,7 @@ def make_run(
         ),
         state=state,
         checkpoints=Checkpoints(
-            tf.train.Checkpoint(**state._asdict()),
+            tf.train.Checkpoint(**saved),
             global_step=state.global_step,
             folder=folder,
             directory=directory,

@@ -85,6 +85,15 @@ def test_another_run_is_refused_before_it_changes_anything(parse, copied):
         assert after == before
 
 
+@pytest.mark.parametrize("optimizer", ["adagrad", "rowwise_adagrad", "adam"])
+def test_a_run_is_validated_whatever_its_optimizer_was(parse, reddit_run, events, optimizer):
+    params = parse(trainer__average_decay=0.9, trainer__optimizer_config__optimizer__type=optimizer)
+    found = run.run_experiment(params, mode="eval", folder=reddit_run)
+    in_training = events(reddit_run / "validation")
+    for name in ("validation_loss", "p_at_1"):
+        assert found[name] == pytest.approx(float(in_training[name][60]), rel=1e-6)
+
+
 SLOT = "model/encoder/_words/table/.OPTIMIZER_SLOT/optimizer/accumulator/.ATTRIBUTES/VARIABLE_VALUE"
 
 

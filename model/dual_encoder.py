@@ -121,14 +121,19 @@ class DualEncoder(tf_keras.Model):
             *(["context"] if self.reads_context and "context" in pairs else []),
         ]
         ids = [self._ids(pairs[name]) for name in names]
-        # Encoded together, since a text's words are also the other's.
-        embeddings = self.encode_inputs(below(ids), training=training)
-        inputs, responses, *contexts = tf.split(
-            embeddings, [tf.shape(each[WORDS])[0] for each in ids]
-        )
+        inputs, responses, *contexts = self._encode_each(ids, training=training)
         for context in contexts:
             inputs = self.context_network(inputs, context, has_words(ids[-1]))
         return Encoded(inputs, self.response_network(responses), self.score_scale)
+
+    def _encode_each(
+        self, batches: Sequence[Mapping[str, tf.Tensor]], training: bool
+    ) -> list[tf.Tensor]:
+        """Ids of several batches -> of each, float32 [batch, embedding_dim]."""
+        if not self.encoder.encodes_together:
+            return [self.encode_inputs(ids, training=training) for ids in batches]
+        embeddings = self.encode_inputs(below(batches), training=training)
+        return tf.split(embeddings, [tf.shape(ids[WORDS])[0] for ids in batches])
 
     def encode_inputs(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
         """The sentence embedding u, of unit length: float32 [batch, embedding_dim]."""

@@ -42,6 +42,8 @@ class AveragingEncoder(SentenceEncoder):
       **config: the parameters of `schema.Averaging`.
     """
 
+    encodes_together = True
+
     def __init__(
         self,
         *,

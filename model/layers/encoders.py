@@ -60,6 +60,9 @@ class SentenceEncoder(tf_keras.layers.Layer):
     """
 
     embedding_dim: int
+    encodes_together = False
+    """Whether inputs, responses and contexts are encoded in one batch: where a word that several
+    texts have costs less and padding nothing."""
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

@@ -8,6 +8,7 @@ import tf_keras
 from model import losses
 from model.configs import schema
 from model.dual_encoder import build
+from model.text import WORDS
 from model.text.preprocessing import TextToIds
 
 PAPER = schema.Objective()
@@ -101,6 +102,36 @@ def test_the_sides_share_an_encoder_and_the_response_goes_on(model):
     assert model.encode([]).shape == (0, 4)
     with pytest.raises(ValueError, match="sentences"):
         model.encode("text")
+
+
+SEQUENCES = {
+    "transformer": {"layers": 1, "heads": 2, "hidden": 8, "filter": 8, "embedding_dim": 4},
+    "recurrent": {"word_dim": 4, "units": 4},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "widths"), [("averaging", [8]), ("transformer", [2, 8]), ("recurrent", [2, 8])]
+)
+def test_sequence_encoders_get_each_side_without_the_padding_of_the_other(
+    kind, widths, monkeypatch
+):
+    config = schema.DualEncoder(text=CONFIG.text)
+    sizes = SEQUENCES.get(kind, CONFIG.encoder.averaging.as_dict())
+    config.override({"encoder": {"type": kind, kind: sizes}})
+    model = build(config)
+    layer, given = type(model.encoder), []
+    call = layer.call
+
+    def noted(encoder, ids, training=False):
+        given.append(ids[WORDS].shape[1])
+        return call(encoder, ids, training=training)
+
+    monkeypatch.setattr(layer, "call", noted)
+    short = ids(*["yes"] * len(LONG))
+    encoded = model({"input": short, "response": ids(*LONG)})
+    assert given == widths
+    np.testing.assert_allclose(encoded.inputs, model.encode_inputs(short), atol=1e-6)
 
 
 def test_a_preset_embeds_strings():

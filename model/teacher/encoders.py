@@ -34,7 +34,10 @@ class Teacher(NamedTuple):
         shows at once.
         """
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
-        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        # Encoders that take turns wait for each other's threads: a fifth fewer texts a second in
+        # turns of 64 (28 November 2026).
+        size = BATCH * 16 if self.of_several else BATCH
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
         found = [self.encode([texts[index] for index in batch]) for batch in batches]
         rows = np.concatenate(found).astype(np.float32)[np.argsort(order)]
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -200,12 +200,12 @@ def test_every_score_is_a_command_of_the_evaluation(table):
     for run in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
         assert {(task, run) for task in ("response_ranking", "snli", "sts", "cqa")} < scored
     assert {("snli", "bilstm_max_nli-0"), ("response_ranking", "growth_100-0")} < scored
-    made_of = ["papers_pairs", "nli/train", "irc", "dialogues", "words", "common_words"]
+    made_of = ["short_pairs", "nli/train", "irc", "dialogues", "words", "common_words"]
     assert table.made_of("teacher") == made_of
     assert table.data("teacher") == (
-        "-m model teacher --texts 'R/papers_pairs/train-*' 'R/nli/train/nli-*' 'R/irc/train-*' "
+        "-m model teacher --texts 'R/short_pairs/train-*' 'R/nli/train/nli-*' 'R/irc/train-*' "
         "'R/dialogues/train-*' R/words/words.tsv R/common_words/words.tsv --output R/teacher "
-        "--encoder universal-sentence-encoder m=M --limit 130000"
+        "--encoder universal-sentence-encoder m=M --limit 80000"
     )
     learned = table.learned_from(table.runs["reddit_nli-0"])  # what is searched for leaks
     assert learned == ["pairs", "halves", "nli/train", "nli/again"]

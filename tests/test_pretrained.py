@@ -113,7 +113,8 @@ def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path):
     install = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
     runtime = shutil.copytree(REPOSITORY / "runtime", tmp_path / "runtime")
     subprocess.run([*install, *packages, runtime], check=True)
-    subprocess.run([python, "-m", "doctest", README], cwd=REPOSITORY, check=True)
+    for page in (README, runtime / "README.md"):
+        subprocess.run([python, "-m", "doctest", page], cwd=REPOSITORY, check=True)
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
     )

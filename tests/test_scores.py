@@ -1,16 +1,97 @@
-"""The scores that the presets promise, reached by the commands of the Makefile."""
+"""The whole way, each step as its user runs it: dump, pairs, model, module, report; and the scores
+that the presets promise, on a sample, on dumps, and on what is not Reddit's."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from model.configs import schema
+from tests.conftest import call, sample_world
 
+PRETRAINED = Path(__file__).parents[1] / "pretrained" / "conversations-small"
 PRESETS = Path(schema.__file__).parent / "presets"
+PRESET = """\
+task:
+  model:
+    text: {max_tokens: 32, word_buckets: 5000, bigram_buckets: 5000}
+    encoder: {type: averaging, averaging: {word_dim: 64, hidden: [], embedding_dim: 64}}
+    response_network: {hidden: [], normalize: true}
+    score_scale: 20.0
+  train_data: {global_batch_size: 128, shuffle_buffer_size: 10000}
+trainer:
+  train_steps: 500
+  steps_per_loop: 100
+  checkpoint_interval: 500
+  validation_interval: 500
+  optimizer_config:
+    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
+    learning_rate: {type: constant, constant: {learning_rate: 0.02}}
+"""
+
+
+def four_steps(folder, *, corpora, preset, steps=None):
+    """Walks from dumps to report in a folder, each step by its command."""
+    data, module, results = folder / "data", folder / "module", folder / "results"
+    call("data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
+    changes = {
+        "task.train_data.input_path": f"{data}/train-*",
+        "task.validation_data.input_path": f"{data}/test-*",
+    }
+    if steps:
+        decay = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+        changes |= dict.fromkeys(("trainer.train_steps", decay), steps)
+    call(
+        *("model", "--experiment", "reddit", "--mode", "train_and_eval"),
+        *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
+        ",".join(f"{name}={value}" for name, value in changes.items()),
+    )
+    call("export", "--model_dir", folder / "model", "--output", module)
+    sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}
+    for task, path in sets.items():
+        call("evaluation", task, "--data", path, "--module", module, "--output", results)
+    report = folder / "report.html"
+    table = call("evaluation", "report", "--results", results, "--output", report)
+    return {
+        "table": table,
+        "page": report.read_text(),
+        "results": {path.stem: json.loads(path.read_text()) for path in results.glob("*.json")},
+    }
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """The four steps on a small sample world."""
+    folder = tmp_path_factory.mktemp("run")
+    preset = folder / "tiny.yaml"
+    preset.write_text(PRESET)
+    world = sample_world(folder / "world", "--comments", 12_000)
+    return four_steps(folder, corpora=world, preset=preset)
+
+
+def test_the_model_learned_from_the_dump_alone(outcome):
+    results = outcome["results"]
+    assert len(results) == 5
+    assert len({result["module"]["fingerprint"] for result in results.values()}) == 1
+    assert results["response_ranking"]["metrics"]["p_at_1"] > 0.2  # chance: 0.01
+    for split in ("dev", "test"):
+        assert results[f"sts-{split}"]["metrics"]["pearson"] > 0.4  # word overlap: about 0
+    cqa = results["cqa-SemEval2016-Task3-CQA-QL-test"]
+    assert cqa["metrics"]["map"] > cqa["baselines"]["search_engine"]["map"]
+
+
+def test_the_report_shows_the_scores_and_that_the_sample_is_synthetic(outcome):
+    page = outcome["page"]
+    pearson = outcome["results"]["sts-test"]["metrics"]["pearson"]
+    assert f"{pearson:.3f}" in page
+    assert f"{pearson:.4f}" in outcome["table"]
+    assert "Synthetic sample" in page
+    assert "(paper)" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
 
 
 @pytest.mark.slow
-def test_the_demo_finds_paraphrases_that_share_no_words(tmp_path, four_steps, sample_world):
+def test_the_demo_finds_paraphrases_that_share_no_words(tmp_path):
     world = sample_world(tmp_path / "world")
     preset = PRESETS / "demo_dan.yaml"
     results = four_steps(tmp_path, corpora=world, preset=preset)["results"]
@@ -20,7 +101,7 @@ def test_the_demo_finds_paraphrases_that_share_no_words(tmp_path, four_steps, sa
 
 
 @pytest.mark.slow
-def test_a_laptop_on_real_months(tmp_path, four_steps, real_data):
+def test_a_laptop_on_real_months(tmp_path, real_data):
     preset = PRESETS / "laptop_dan.yaml"
     # A sixth of the preset's steps is enough.
     results = four_steps(tmp_path, corpora=real_data, preset=preset, steps=300)["results"]
@@ -29,3 +110,42 @@ def test_a_laptop_on_real_months(tmp_path, four_steps, real_data):
     assert results["response_ranking"]["metrics"]["p_at_1"] >= 0.22
     engine = results["cqa-SemEval2017-Task3-CQA-QL-test"]
     assert round(engine["metrics"]["map"], 4) == 0.4185
+
+
+@pytest.mark.slow
+def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_module(
+    real_data, tmp_path
+):
+    source = real_data / "conversations" / "ubuntu_irc.jsonl.gz"
+    if not source.exists():
+        pytest.skip("the real data hold no conversations")
+    names = ("pairs", "words", "vectors", "run", "module")
+    data, words, vectors, run, module = (tmp_path / name for name in names)
+    call(
+        *("data_pipeline", "conversations", "--input", source, "--output", data),
+        *("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said"),
+        *("--validation_fraction", "0.05"),
+    )
+    call("data_pipeline", "vocabulary", "--input", f"{data}/train-*", "--output", words)
+    of_words = ("--texts", words / "words.tsv", "--output", vectors)
+    call("model", "teacher", "--encoder", PRETRAINED, *of_words)
+    call(
+        *("model", "--experiment", "reddit", "--mode", "train_and_eval", "--model_dir", run),
+        *("--config_file", "own_conversations", "--params_override"),
+        f"task.train_data.input_path={data}/train-*,task.model.text.vocabulary={words},"
+        f"task.validation_data.input_path={data}/validation-*,task.word_vectors={vectors},"
+        "task.word_cooccurrence_records=0",
+    )
+    call("export", "--model_dir", run, "--output", module)
+    results = tmp_path / "results"
+    call("evaluation", "baselines", "--response_ranking", data, "--output", results)
+    for name, scored in (("ours", module), ("baselines/pretrained", PRETRAINED)):
+        given = ("--module", scored, "--data", data, "--output", results / name)
+        call("evaluation", "response_ranking", *given)
+    ours = json.loads((results / "ours" / "response_ranking.json").read_text())
+    others = list((results / "baselines").glob("*/response_ranking.json"))
+    assert len(others) >= 4
+    for path in others:
+        other = json.loads(path.read_text())
+        assert ours["n"] == other["n"] > 5000
+        assert ours["intervals"]["p_at_1"][0] > other["metrics"]["p_at_1"], path

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -10,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-import tensorflow as tf
 
 from data_pipeline.pairs import tfrecord
+from tests.conftest import steps_of
 from tests.engines.processes import free_ports, wait_until
 
 REPOSITORY = Path(__file__).parents[2]
@@ -196,31 +195,12 @@ def launch(data, tmp_path, run_folder):
 
 
 @pytest.fixture
-def logged(run_folder):
+def logged(run_folder, events):
     """The values of a name in the events of training, by step."""
-
-    def values(name):
-        found = {}
-        for path in sorted((run_folder / "train").glob("events.*")):
-            for record in tf.data.TFRecordDataset(str(path)):
-                event = tf.compat.v1.Event.FromString(record.numpy())
-                for value in event.summary.value:
-                    if value.tag == name:
-                        found[event.step] = float(tf.make_ndarray(value.tensor))
-        return found
-
-    return values
+    return lambda name: events(run_folder / "train").get(name, {})
 
 
 @pytest.fixture
 def saved(run_folder):
     """The steps of the checkpoints in the model folder."""
-
-    def steps():
-        return sorted(int(path.name[5:-6]) for path in run_folder.glob("ckpt-*.index"))
-
-    return steps
-
-
-KILL = signal.SIGKILL
-"""As a machine that loses power."""
+    return lambda: steps_of(run_folder)

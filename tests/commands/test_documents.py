@@ -39,7 +39,7 @@ COMMANDS = [one for path in DOCUMENTS if path.stem != "bad_input" for one in com
 NOT_RUN = {
     r"^(model|model\.sts_regression) ": "trains for minutes",
     r"^common\.own ": "tests/commands/test_own.py",
-    r"^model\.configs\.reference": "tests/model/configs/test_reference.py",
+    r"^model\.configs\.reference": "tests/model/configs/test_parsing.py",
     r"--runner=|s3://|^tests\.": "needs an engine or a store: tests/engines",
     r"^benchmarks\.|glove": "needs real data",
     r"--(data|response_ranking) pairs/": "ranks among 100: the trainer's quickstart does",
@@ -125,17 +125,11 @@ def check(command):
         parser, arguments = grammar("data_pipeline", [given.format, *others])
         parser.parse_args([*arguments, "--input", *given.input, "--output", "pairs/"])
     else:
-        check_parameters(program, parser.parse_args(arguments))
-
-
-def check_parameters(program, given):
-    """Presets and parameters of a training."""
-    if program == "model" and hasattr(given, "experiment"):
-        parsing.parse(
-            experiment=given.experiment,
-            config_files=getattr(given, "config_file", ()),
-            params_override=getattr(given, "params_override", ()),
-        )
+        given = parser.parse_args(arguments)
+        if hasattr(given, "experiment"):
+            names = {"config_files": "config_file", "params_override": "params_override"}
+            parts = {name: getattr(given, option, ()) for name, option in names.items()}
+            parsing.parse(experiment=given.experiment, **parts)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=identify)

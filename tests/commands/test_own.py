@@ -120,14 +120,9 @@ def test_a_folder_of_something_else_is_refused(runs, tmp_path):
         runs(name="mine")
 
 
-@pytest.fixture
-def labelled(tmp_path):
-    path = tmp_path / "labelled.csv"
-    path.write_text("sentence1,sentence2,score\na,b,1\na,c,0\n")
-    return path
-
-
-def test_too_few_messages_end_before_training(runs, labelled):
+def test_too_few_messages_end_before_training(runs, tmp_path):
+    labelled = tmp_path / "labelled.csv"
+    labelled.write_text("sentence1,sentence2,score\na,b,1\na,c,0\n")
     with pytest.raises(InputError, match="--input"):
         runs(pairs=19)
     ran = runs(pairs=30, name="few", labelled=labelled)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from backports import zstd
 
+from tests.conftest import sample_world
 from tests.engines import fetch, processes
 
 REPOSITORY = Path(__file__).parents[2]
@@ -45,9 +46,9 @@ def need():
 
 
 @pytest.fixture(scope="session")
-def dumps(tmp_path_factory, sample_world):
+def dumps(tmp_path_factory):
     """A folder of dumps in many files, the duplicates and malformed lines of a sample included."""
-    world = sample_world(tmp_path_factory.mktemp("world"), comments=COMMENTS)
+    world = sample_world(tmp_path_factory.mktemp("world"), "--comments", COMMENTS)
     months = sorted((world / "reddit").glob("RC_*"))
     whole = b"".join(zstd.decompress(month.read_bytes()) for month in months)
     lines = whole.splitlines(keepends=True)
@@ -130,8 +131,8 @@ def run_job(start_job):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """The folder that this project's wheel installs, and nothing else."""
-    scratch = tmp_path_factory.mktemp("wheel")
+    """The folder that this project installs, and nothing else."""
+    scratch = tmp_path_factory.mktemp("install")
     source, target = scratch / "source", scratch / "installed"
     source.mkdir()
     # A copy, since setuptools builds beside the sources.
@@ -139,10 +140,7 @@ def installed(tmp_path_factory):
         shutil.copy(REPOSITORY / name, source)
     for package in PACKAGES:
         shutil.copytree(REPOSITORY / package, source / package)
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    alone = ("--no-deps", "--no-index")
-    built = ("wheel", *alone, "--no-build-isolation", "--wheel-dir", scratch, source)
-    subprocess.run([*pip, *built], check=True)
-    (wheel,) = scratch.glob("*.whl")
-    subprocess.run([*pip, "install", *alone, "--target", target, wheel], check=True)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
+    alone = ("--no-deps", "--no-index", "--no-build-isolation")
+    subprocess.run([*pip, *alone, "--target", target, source], check=True)
     return target / "conversational_embeddings_tools"

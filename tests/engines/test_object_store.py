@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.conftest import sample_world
 from tests.engines.conftest import REPOSITORY, reddit_command
 from tests.engines.object_store import BUCKET, KEY, SECRET, ObjectStore
 
@@ -19,9 +20,9 @@ _SHARDS = ("--train_shards", 3)
 
 
 @pytest.fixture(scope="module")
-def small_dumps(tmp_path_factory, sample_world):
+def small_dumps(tmp_path_factory):
     """A folder with few comments: each access to a store takes time."""
-    return sample_world(tmp_path_factory.mktemp("small"), comments=2_000) / "reddit"
+    return sample_world(tmp_path_factory.mktemp("small"), "--comments", 2_000) / "reddit"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,3 @@
-import inspect
 import sys
 
 import numpy as np
@@ -106,36 +105,6 @@ def xml_file(write_text):
         return write_text(name, "\n".join([*lines, "</xml>"]))
 
     return write
-
-
-@pytest.fixture(scope="session")
-def save(tmp_path_factory):
-    """A function that saves a module, or a function of texts as one, with signatures."""
-
-    import tensorflow as tf
-
-    def texts(*names):
-        return [tf.TensorSpec([None], tf.string, name) for name in names]
-
-    def save_module(module=None, **signatures):
-        path = tmp_path_factory.mktemp("module")
-        if not isinstance(module, tf.Module):
-
-            class Module(tf.Module):
-                if of_texts := module:
-                    __call__ = tf.function(
-                        lambda self, texts: type(self).of_texts(texts), input_signature=texts(None)
-                    )
-
-            module = Module()
-        made = {
-            name: tf.function(of, input_signature=texts(*inspect.signature(of).parameters))
-            for name, of in signatures.items()
-        }
-        tf.saved_model.save(module, str(path), signatures=made or None)
-        return path
-
-    return save_module
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-import types
 
-import numpy as np
 import pytest
 
 from tests.conftest import REPOSITORY
@@ -20,32 +18,9 @@ ROWS = "".join(
 
 
 @pytest.fixture
-def installed(monkeypatch):
-    """A package that behaves as sentence-transformers does: letters counted."""
-
-    class Weights:
-        def cpu(self):
-            return self
-
-        def numpy(self):
-            return np.arange(3.0)
-
-    class SentenceTransformer:
-        def __init__(self, name):
-            assert "=" not in name
-            if name == "missing":
-                raise OSError(f"{name} is not a model\nmore of it")
-
-        def encode(self, sentences, *, convert_to_numpy, show_progress_bar, batch_size):
-            assert convert_to_numpy
-            return np.array([[1.0, text.count("r"), len(text)] for text in sentences])
-
-        def state_dict(self):
-            return {"weights": Weights()}
-
-    package = types.ModuleType("sentence_transformers")
-    package.SentenceTransformer = SentenceTransformer
-    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+def installed(sentence_transformers):
+    """Letters counted."""
+    sentence_transformers(lambda text: [1.0, text.count("r"), len(text)])
 
 
 def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, run):

@@ -1,13 +1,12 @@
-"""The commands that score, from files to results and the report."""
+"""The commands that score, from files to results and the report; the public names."""
 
+import doctest
 import json
+import shutil
 
+import evaluation
 from common.files import claim
-
-ROWS = "".join(
-    f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"
-    for i, gold in enumerate([1, 2, 4, 5])
-)
+from tests.evaluation.test_baselines import ROWS
 
 
 def stored(path):
@@ -186,3 +185,24 @@ def test_a_question_file_needs_a_module(xml_file, tmp_path, fails):
     row = ("Q1", "red house", "", "R1", 1, "Relevant", "nuts and oats")
     data = ["cqa", "--data", xml_file("q.xml", [row]), "--output", tmp_path / "out"]
     assert "--module" in fails(*data)
+
+
+def test_the_examples_run(module, tmp_path, monkeypatch):
+    shutil.copytree(module, tmp_path / "module")
+    (tmp_path / "stsb").mkdir()
+    rows = [
+        (5, "the dog", "the dogs"),
+        (2, "a house", "north"),
+        (0, "run", "a tree"),
+        (3, "a", "do"),
+    ]
+    lines = [f"main-news\tf\t2012\t{i}\t{gold}\t{a}\t{b}" for i, (gold, a, b) in enumerate(rows)]
+    (tmp_path / "stsb" / "sts-dev.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    assert doctest.testmod(evaluation, raise_on_error=True).attempted > 10
+    assert (tmp_path / "report.html").exists()
+
+
+def test_every_public_name_is_there_and_no_other():
+    assert all(hasattr(evaluation, name) for name in evaluation.__all__)
+    assert not hasattr(evaluation, "other")

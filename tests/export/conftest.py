@@ -1,3 +1,4 @@
+import functools
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import tensorflow as tf
 import yaml
 
 from export.__main__ import main
+from export.retrieval import index
 from export.saved_model import write
 from model.configs import schema
 from model.dual_encoder import build
@@ -78,6 +80,17 @@ def shared(tmp_path_factory):
         verify_here(patch)
         main(["--model_dir", str(folder / "run"), "--output", str(folder / "module")])
     return folder
+
+
+@pytest.fixture(scope="module")
+def loaded_once():
+    """Modules are only read: each is loaded once for all tests."""
+    import tensorflow_hub
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(index, "_load", functools.cache(index._load))
+        patched.setattr(tensorflow_hub, "load", functools.cache(tensorflow_hub.load))
+        yield
 
 
 def ask(program, *arguments, cwd):

@@ -1,6 +1,7 @@
 """What a team downstream does with a module, in a process that cannot import this project.
 
-    python -I stranger.py MODULE
+    python -I stranger.py MODULE            # TensorFlow alone
+    python -I stranger.py MODULE SCRATCH    # the Hub's layer, tf_keras and Keras 3
 
 The module is the tiny one of conftest.py: a DAN of 7 numbers, 8 tokens, both heads.
 """
@@ -8,6 +9,7 @@ The module is the tiny one of conftest.py: a DAN of 7 numbers, 8 tokens, both he
 import os
 import resource
 import warnings
+from importlib.util import find_spec
 
 warnings.simplefilter("ignore")  # other people's packages, while they are imported
 
@@ -33,12 +35,8 @@ MEGABYTE = 1 << 20
 
 
 def check_nothing_of_ours_is_here():
-    for name in ("model", "export", "data_pipeline", "evaluation"):
-        try:
-            __import__(name)
-        except ImportError:
-            continue
-        raise AssertionError(f"{name} can be imported here: this proves nothing")
+    found = list(filter(find_spec, ("model", "export", "data_pipeline", "evaluation")))
+    assert not found, f"{found} can be imported here: this proves nothing"
 
 
 def check_rows(module):
@@ -184,9 +182,10 @@ def check_parts(module):
     assert len(module.variables) == len(module.trainable_variables) == 6
     assert len(module.regularization_losses) == 0
 
-    mapped = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(3).map(module.preprocessor)
-    some = [module.encoder(batch)["default"] for batch in mapped]
-    np.testing.assert_allclose(tf.concat(some, axis=0), rows, atol=1e-5)
+    batches = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(3)
+    some = [module.encoder(batch)["default"] for batch in batches.map(module.preprocessor)]
+    for found in (some, list(batches.map(module, num_parallel_calls=2))):
+        np.testing.assert_allclose(tf.concat(found, axis=0), rows, atol=1e-5)
 
 
 def check_texts_that_do_not_fit_together_are_refused(module):
@@ -292,13 +291,54 @@ def source_of(nodes, name):
     return source_of(nodes, node.input[0]) if node.op == "Identity" else node.op
 
 
-def main(path):
+def use_other_libraries(path, scratch):
+    """A layer is frozen and trained on two replicas, saved and loaded; Keras 3 calls the module."""
+    (cpu,) = tf.config.list_physical_devices("CPU")  # before anything is made on it
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    import keras
+    import tensorflow_hub as hub
+    import tf_keras
+
+    texts, rows = tf.constant(SENTENCES), hub.load(path)(SENTENCES).numpy()
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    targets = (["a b c", "d e", "f g h i", "j"], [[1.0], [0.0], [1.0], [0.0]])
+    data = tf.data.Dataset.from_tensor_slices(targets).batch(4)
+    for trainable in (False, True):
+        with strategy.scope():
+            layer = hub.KerasLayer(path, input_shape=[], dtype=tf.string, trainable=trainable)
+            model = tf_keras.Sequential([layer, tf_keras.layers.Dense(1)])
+            model.compile(tf_keras.optimizers.SGD(0.1), "mse")
+        np.testing.assert_allclose(layer(texts), rows, atol=1e-6)
+        assert len(layer.trainable_variables) == 6 * trainable  # two tables, two dense layers
+        before = [variable.numpy() for variable in layer.variables]
+        model.fit(data, epochs=3, verbose=0)
+        assert model.optimizer.iterations.numpy() == 3
+        for old, new in zip(before, layer.variables, strict=True):
+            first, second = strategy.experimental_local_results(new)
+            np.testing.assert_array_equal(first, second)
+            assert np.array_equal(old, first) != trainable, new.name
+    expected = model.predict(texts, verbose=0)
+    model.save(f"{scratch}/trained", save_format="tf")
+    again = tf_keras.models.load_model(f"{scratch}/trained")
+    np.testing.assert_allclose(again.predict(texts, verbose=0), expected, atol=1e-6)
+    again.fit(data, verbose=0)
+
+    inputs = keras.Input([], dtype="string")
+    layer = keras.layers.TFSMLayer(path, call_endpoint="serving_default")
+    found = keras.Model(inputs, layer(inputs))(texts)["outputs"]
+    np.testing.assert_allclose(found, rows, atol=1e-6)
+
+
+def main(path, scratch=None):
     check_nothing_of_ours_is_here()
-    module = tf.saved_model.load(path)
-    for name, check in list(globals().items()):
-        if name.startswith("check_") and check.__code__.co_varnames[:1] == ("module",):
-            check(module)
-    check_the_c_api_can_run_it(path)
+    if scratch:
+        use_other_libraries(path, scratch)
+    else:
+        module = tf.saved_model.load(path)
+        for name, check in list(globals().items()):
+            if name.startswith("check_") and check.__code__.co_varnames[:1] == ("module",):
+                check(module)
+        check_the_c_api_can_run_it(path)
     print("all is well")
 
 

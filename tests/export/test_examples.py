@@ -1,6 +1,5 @@
 """The programs of `examples/`, on the module in the repository."""
 
-import functools
 import json
 import os
 import re
@@ -19,9 +18,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-import tensorflow_hub
-
-from export.retrieval import index
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRETRAINED = EXAMPLES.parent / "pretrained" / "conversations-small"
@@ -45,13 +41,7 @@ FAQ = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def loaded_once():
-    """The module is only read: it is loaded once for all tests."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(index, "_load", functools.cache(index._load))
-        patched.setattr(tensorflow_hub, "load", functools.cache(tensorflow_hub.load))
-        yield
+pytestmark = pytest.mark.usefixtures("loaded_once")
 
 
 @pytest.fixture

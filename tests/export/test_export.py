@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 import export as package
 from common.files import claim
 from export.__main__ import main
+from export.module.hub_module import HubModule
 from export.saved_model import verify, write
 from model.checkpoints import trained
 from model.configs.schema import ResponseSelection
@@ -44,7 +46,35 @@ def test_a_stranger_can_use_it(shared, tmp_path):
 
 @pytest.mark.slow
 def test_other_libraries_can_use_it(shared, tmp_path):
-    ask("doors.py", shared / "module", tmp_path, cwd=tmp_path)
+    ask("stranger.py", shared / "module", tmp_path, cwd=tmp_path)
+
+
+def test_signatures_are_those_of_the_documents():
+    page = (REPOSITORY / "docs" / "modules.md").read_text()
+    rows = page.partition("## Signatures")[2].partition("\n## ")[0].splitlines()
+    for name, signature in package.SIGNATURES.items():
+        (row,) = (row for row in rows if row.startswith("|") and f"`{name}`" in row)
+        for tensors, cell in zip(signature[:2], row.split("|")[2:4], strict=True):
+            for argument, tensor in tensors.items():
+                assert f"`{argument}`" in cell and str(tensor) in cell
+
+
+def test_warm_up_requests_run_against_the_signatures(shared):
+    module = tf.saved_model.load(str(shared / "module"))
+    path = shared / "module" / "assets.extra" / "tf_serving_warmup_requests"
+    names, sizes, lengths = set(), set(), set()
+    for record in tf.data.TFRecordDataset(str(path)):
+        asked = PredictionLog.FromString(record.numpy()).predict_log.request
+        texts = {name: tf.constant(tf.make_ndarray(value)) for name, value in asked.inputs.items()}
+        names.add(asked.model_spec.signature_name)
+        for outputs in module.signatures[asked.model_spec.signature_name](**texts).values():
+            assert np.isfinite(outputs).all()
+        for values in texts.values():
+            sizes.add(len(values))
+            lengths |= {len(text.split()) for text in values.numpy()}
+    assert names == set(module.signatures)
+    assert sizes == {1, 8, 64}
+    assert len(lengths) > 3
 
 
 @pytest.mark.usefixtures("verified_here")
@@ -129,13 +159,22 @@ def test_verifying_notices_a_difference(shared, tmp_path):
         verify.check(path, str(tmp_path / "wrong.npz"))
 
 
-@pytest.mark.parametrize("wrong", ["folder", "output", "claimed", "parameters", "checkpoint"])
-def test_what_cannot_be_exported_leaves_the_output_as_it_was(write_model_dir, tmp_path, wrong):
+WRONG = ("folder", "output", "claimed", "parameters", "checkpoint", "vocabulary")
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_cannot_be_exported_leaves_the_output_as_it_was(
+    write_model_dir, write_vocabulary, tmp_path, wrong
+):
     model_dir, output = tmp_path / "run", tmp_path / "module"
     if wrong == "checkpoint":
         params = ResponseSelection().model.as_dict()
         params["text"] |= {"word_buckets": 500, "bigram_buckets": 500}
         write_model_dir(params_model=params)
+    elif wrong == "vocabulary":
+        vocabulary = write_vocabulary({"</s>": 2})
+        write_model_dir(text={"max_tokens": 8, "vocabulary": vocabulary})
+        shutil.rmtree(vocabulary)
     elif wrong == "parameters":
         (write_model_dir() / "params.yaml").write_text("learning_rate: 3\n")
     elif wrong == "output":
@@ -144,46 +183,23 @@ def test_what_cannot_be_exported_leaves_the_output_as_it_was(write_model_dir, tm
     before = sorted(tmp_path.rglob("*"))
     with claim(output) if wrong == "claimed" else nullcontext():
         named = fails(model_dir, output)
-    assert str(output if wrong in ("output", "claimed") else model_dir) in named
+    places = {"output": output, "claimed": output, "vocabulary": tmp_path / "vocabulary"}
+    assert str(places.get(wrong, model_dir)) in named
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
     ("head", "signatures"),
     [
         ("teacher", set()),
-        pytest.param("nli", {"classify_nli"}, marks=pytest.mark.slow),
-        pytest.param(
-            "response_selection", {"encode_response", "rank_responses"}, marks=pytest.mark.slow
-        ),
+        ("nli", {"classify_nli"}),
+        ("response_selection", {"encode_response", "rank_responses"}),
     ],
 )
-def test_a_module_has_signatures_for_what_it_was_trained_for(
-    write_model_dir, tmp_path, head, signatures
-):
-    export(write_model_dir(heads=[head]), tmp_path / "module")
-    module = tf.saved_model.load(str(tmp_path / "module"))
-    assert set(module.signatures) == ALWAYS | signatures
+def test_a_module_has_signatures_for_what_it_was_trained_for(write_model_dir, head, signatures):
+    module = HubModule(*trained.load(write_model_dir(heads=[head])))
+    assert set(module.heads) == ALWAYS | signatures
     np.testing.assert_allclose(np.linalg.norm(module(["a", "b c"]), axis=1), 1, rtol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("verified_here")
-@pytest.mark.parametrize(
-    ("variant", "near"), [("float32", 1e-6), ("bfloat16", 0.03), ("int8", 0.03)]
-)
-def test_a_classifier_that_looks_at_words_stays_what_it_is(
-    write_model_dir, tmp_path, variant, near
-):
-    model_dir = write_model_dir(heads=["nli"], nli={"max_units": 5, "members": 2})
-    main(["--model_dir", str(model_dir), "--output", str(tmp_path / "m"), "--variant", variant])
-    module = tf.saved_model.load(str(tmp_path / "m"))
-    premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
-    found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
-    model, text = trained.load(model_dir)
-    expected = nli_head.probabilities(model.compare(text(premise), text(hypothesis)).logits)
-    np.testing.assert_allclose(found, expected, atol=near)
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Response suggestion: the index, what it finds, and what it refuses."""
 
 import csv
-import functools
 import gzip
 import io
 import json
@@ -23,17 +22,25 @@ TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e
 STRIPPED = [text.strip() for text in TEXTS]
 
 
+pytestmark = pytest.mark.usefixtures("loaded_once")
+
+
 @pytest.fixture(scope="module")
 def module(shared):
     return shared / "module"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def loaded_once():
-    """A module is only read: each is loaded once for all tests."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(indices, "_load", functools.cache(indices._load))
-        yield
+@pytest.fixture
+def encoded(monkeypatch):
+    """The texts that are encoded in a test."""
+    texts, encode = [], indices.Module.encode_responses
+
+    def noted(module, some):
+        texts.extend(some)
+        return encode(module, some)
+
+    monkeypatch.setattr(indices.Module, "encode_responses", noted)
+    return texts
 
 
 @pytest.fixture
@@ -154,16 +161,9 @@ def test_a_terminal_shows_any_text_on_one_line(shared, tmp_path, monkeypatch):
     assert shown.getvalue().endswith(b"  snow \\u2603 [2Jand ice\n")
 
 
-def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, monkeypatch):
+def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, encoded):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.txt").write_text(f"{name} one\n{name} two\n")
-    encoded = []
-    encode = indices.Module.encode_responses
-    monkeypatch.setattr(
-        indices.Module,
-        "encode_responses",
-        lambda self, texts: (encoded.extend(texts[:]), encode(self, texts))[1],
-    )
 
     def build(*patterns, **options):
         encoded.clear()
@@ -175,7 +175,8 @@ def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, mon
     texts, index = build(tmp_path / "*.txt")
     assert texts == ["b one", "b two", "c one", "c two", "a one", "a two"]
     assert set(encoded) == {"a one", "a two"}
-    np.testing.assert_allclose(index.matrix, encode(index.module, texts), atol=1e-3)
+    vectors = index.module.encode_responses(texts)
+    np.testing.assert_allclose(index.matrix, vectors, atol=1e-3)
     files = json.loads((tmp_path / "index" / "index.json").read_text())["files"]
     assert list(files.values()) == ["b.txt", "c.txt", "a.txt"]
     build(tmp_path / "*.txt")
@@ -225,18 +226,13 @@ def test_tables_give_multi_line_texts_ids_and_fields(module, write_table, kind):
 
 
 def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
-    module, write_table, tmp_path, monkeypatch
+    module, write_table, tmp_path, encoded
 ):
     named = {"text_field": "question", "id_field": "no", "output": tmp_path / "index"}
     table = write_table("csv")
     before = build_index(module, table, **named)
     vectors = np.array(before.matrix)
-    encode, encoded = indices.Module.encode_responses, []
-    monkeypatch.setattr(
-        indices.Module,
-        "encode_responses",
-        lambda self, texts: (encoded.extend(texts), encode(self, texts))[1],
-    )
+    encoded.clear()
     index = build_index(module, output=tmp_path / "index", remove=["1e3"])
     assert index.table.column("id").to_pylist() == ["7", "08"]
     np.testing.assert_array_equal(index.matrix, vectors[[0, 2]])

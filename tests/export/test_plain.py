@@ -1,11 +1,10 @@
-"""The plain form: the vectors of the SavedModel without TensorFlow."""
+"""The forms of a module without TensorFlow: our own, and those of other libraries."""
 
 import json
 import math
 import random
 import shutil
 import string
-import subprocess
 import sys
 import time
 import unicodedata
@@ -13,12 +12,19 @@ from pathlib import Path
 
 import conversational_embeddings
 import numpy as np
+import onnx
 import pytest
 import tensorflow as tf
 from conversational_embeddings import _module
 from conversational_embeddings._farmhash import fingerprint64
 from conversational_embeddings._tokens import tokens
+from onnx.reference import ReferenceEvaluator
+from safetensors.numpy import load_file
+from scipy.stats import pearsonr
+from tokenizers import Tokenizer
 
+from common import sts
+from evaluation.encoders import load_encoder
 from export.__main__ import main
 from export.module import plain
 from export.module.hub_module import HubModule
@@ -28,7 +34,6 @@ from model.text import preprocessing
 from tests.test_pretrained import MODULE
 
 REPOSITORY = Path(__file__).parents[2]
-RUNTIME = REPOSITORY / "runtime"
 TEXTS = [
     "How old are you?",
     "how  OLD are\tyou",
@@ -41,6 +46,7 @@ TEXTS = [
 ]
 EXACT = {"rtol": 0, "atol": 1e-6}
 AVERAGING = {"word_dim": 6, "hidden": [], "embedding_dim": 6, "bigram_weight": 0.5}
+KNOWN = {"you": 9, "</s>": 8, "été": 2}, ["are you"]
 MODELS = {
     "float32": ({"word_buckets": 300, "bigram_buckets": 400}, AVERAGING, {}),
     "int8": ({"word_buckets": 300}, AVERAGING, {"residual": True, "normalize": True}),
@@ -53,33 +59,16 @@ MODELS = {
 }
 
 
-def write_vocabulary(folder):
-    folder.mkdir()
-    outputs = {}
-    for kind, lines in (("words", "you\t9\n</s>\t8\nété\t2\n"), ("bigrams", "are you\t5\n")):
-        path = folder / f"{kind}.tsv"
-        path.write_text(lines, encoding="utf-8")
-        outputs[path.name] = {"bytes": path.stat().st_size, "records": lines.count("\n")}
-    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-    return str(folder)
-
-
-@pytest.fixture(params=MODELS)
-def model_dir(request, write_model_dir, tmp_path):
-    """Of a model that a variant is exported of; and the variant."""
-    text, averaging, response = MODELS[request.param]
+@pytest.mark.parametrize("variant", MODELS)
+def test_it_gives_the_vectors_of_the_module(variant, write_model_dir, write_vocabulary):
+    text, averaging, response = MODELS[variant]
     if "vocabulary" in text:
-        text = text | {"vocabulary": write_vocabulary(tmp_path / "words")}
+        text = text | {"vocabulary": write_vocabulary(*KNOWN)}
     folder = write_model_dir(
         text={"max_tokens": 8, "bigram_buckets": 0} | text,
         encoder={"type": "averaging", "averaging": averaging},
         response_network={"hidden": []} | response,
     )
-    return folder, request.param
-
-
-def test_it_gives_the_vectors_of_the_module(model_dir, tmp_path):
-    folder, variant = model_dir
     model, text = load(folder)
     for layer in (model.encoder, model.response_network):
         for weight in layer.weights:
@@ -94,6 +83,8 @@ def test_it_gives_the_vectors_of_the_module(model_dir, tmp_path):
     found = conversational_embeddings.load(folder)
     strings, heads = tf.constant(TEXTS), module.heads
     assert found.dim == dim
+    u = model.encode_inputs(text(strings))
+    np.testing.assert_allclose(heads["encode_input"](strings)["outputs"], u, atol=0.03)
     expected = module(strings).numpy()
     np.testing.assert_allclose(found.encode(TEXTS), expected, **EXACT)
     np.testing.assert_allclose(found.encode(TEXTS * 9), np.tile(expected, (9, 1)), **EXACT)
@@ -107,17 +98,26 @@ def test_it_gives_the_vectors_of_the_module(model_dir, tmp_path):
     assert found.encode([]).shape == (0, dim)
 
 
-def test_an_export_writes_it_for_sums_of_rows_alone(write_model_dir, tmp_path, verified_here):
-    averaging = {"type": "averaging", "averaging": AVERAGING}
-    for name, hidden, has_it in (("sums", [], True), ("deep", [4], False)):
-        folder = write_model_dir(name, encoder=averaging, response_network={"hidden": hidden})
-        main(["--model_dir", str(folder), "--output", str(tmp_path / f"{name}.module")])
-        found = {path.name for path in (tmp_path / f"{name}.module").iterdir()}
+def test_an_export_writes_it_for_sums_of_rows_alone_and_carries_the_vocabulary(
+    shared, write_model_dir, write_vocabulary, tmp_path, verified_here
+):
+    known, sums = write_vocabulary(*KNOWN), tmp_path / "sums"
+    text = {"max_tokens": 8, "word_buckets": 30, "bigram_buckets": 40, "vocabulary": known}
+    averaging = {"encoder": {"type": "averaging", "averaging": AVERAGING}}
+    folder = write_model_dir(text=text, **averaging, response_network={"hidden": []})
+    model, to_ids = load(folder)
+    expected = model.encode_inputs(to_ids(tf.constant(TEXTS)))
+    main(["--model_dir", str(folder), "--output", str(sums)])
+    for module, has_it in ((sums, True), (shared / "module", False)):
+        found = {path.name for path in module.iterdir()}
         assert ({"model.safetensors", "config.json"} <= found) == has_it
-        card = (tmp_path / f"{name}.module/README.md").read_text()
+        card = (module / "README.md").read_text()
         assert ("import conversational_embeddings" in card) == has_it
-    with pytest.raises(FileNotFoundError, match=r"deep\.module"):
-        conversational_embeddings.load(tmp_path / "deep.module")
+    with pytest.raises(FileNotFoundError, match=str(shared)):
+        conversational_embeddings.load(shared / "module")
+    shutil.rmtree(known)
+    module = tf.saved_model.load(str(sums.rename(tmp_path / "elsewhere")))
+    np.testing.assert_allclose(module(TEXTS), expected, **EXACT)
 
 
 def test_the_pretrained_module_gives_the_same_vectors_of_real_texts():
@@ -194,12 +194,89 @@ def test_wrong_use_is_named(tmp_path):
         conversational_embeddings.load(tmp_path)
 
 
-@pytest.mark.slow
-def test_a_fresh_environment_prints_the_lines_of_its_readme(tmp_path):
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    shutil.copytree(RUNTIME, tmp_path / "runtime")  # setuptools builds beside the source
-    install = [python, "-m", "pip", "install", "--quiet", tmp_path / "runtime"]
-    subprocess.run(install, check=True)
-    command = [python, "-m", "doctest", RUNTIME / "README.md"]
-    assert subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True).stdout == b""
+SPELT = ["How old are you?", "what is your AGE ?", "the dog's ball", "it\u2019s me"]
+UNKNOWN = ["a hackysack player", "somebody plays a flute in the street", "boookkkeeper's zzzs"]
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory):
+    """The pretrained module in two forms."""
+    folder = tmp_path_factory.mktemp("formats")
+    for to in ("model2vec", "onnx"):
+        main(["formats", "--module", str(MODULE), "--to", to, "--output", str(folder / to)])
+    return folder
+
+
+def cosines(rows, texts):
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.sum(rows * conversational_embeddings.load(MODULE).encode(texts), axis=1)
+
+
+def test_known_words_are_summed_exactly_and_others_nearly(static):
+    table = load_file(static / "model2vec" / "model.safetensors")["embeddings"]
+    tokenizer = Tokenizer.from_file(str(static / "model2vec" / "tokenizer.json"))
+    means = [
+        table[encoding.ids].mean(axis=0) for encoding in tokenizer.encode_batch(SPELT + UNKNOWN)
+    ]
+    found = cosines(np.stack(means), SPELT + UNKNOWN)
+    # The bias counts the root of the number of words, which a mean cannot know.
+    assert found[: len(SPELT)].min() > 0.99
+    # Their n-grams are known, their buckets are not.
+    assert found[len(SPELT) :].min() > 0.9
+    assert table.dtype == np.float32
+    assert tokenizer.encode("").ids == []
+    modules = json.loads((static / "model2vec" / "modules.json").read_text())
+    assert [module["path"] for module in modules] == [".", "1_Normalize"]
+    again = (static / "onnx" / "tokenizer.json").read_bytes()
+    assert (static / "model2vec" / "tokenizer.json").read_bytes() == again
+
+
+def test_similarity_of_real_sentences_loses_at_most_a_hundredth(static, real_data):
+    (source,) = sts.sources(real_data / "stsb" / "sts-dev.csv")
+    pairs = sts.read(source).pairs
+    encoders = (conversational_embeddings.load(MODULE), load_encoder(static / "model2vec"))
+    module, form = (
+        pearsonr(
+            np.sum(
+                encoder.encode([pair.sentence1 for pair in pairs])
+                * encoder.encode([pair.sentence2 for pair in pairs]),
+                axis=1,
+            ),
+            [pair.gold for pair in pairs],
+        ).statistic
+        for encoder in encoders
+    )
+    assert module > 0.8
+    assert form > module - 0.01
+
+
+def test_the_graph_of_onnx_pools_and_normalizes(static):
+    tokenizer = Tokenizer.from_file(str(static / "onnx" / "tokenizer.json"))
+    tokenizer.enable_padding()
+    encodings = tokenizer.encode_batch(SPELT)
+    feeds = {
+        "input_ids": np.array([encoding.ids for encoding in encodings]),
+        "attention_mask": np.array([encoding.attention_mask for encoding in encodings]),
+    }
+    model = onnx.load(static / "onnx" / "model.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    (rows,) = ReferenceEvaluator(model).run(None, feeds)
+    assert cosines(rows, SPELT).min() > 0.99
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+
+
+def test_hashed_words_are_refused(tmp_path):
+    module = shutil.copytree(MODULE, tmp_path / "module", ignore=lambda *_: ["variables"])
+    config = json.loads((module / "config.json").read_text())
+    del config["words"]["vocabulary"]
+    (module / "config.json").write_text(json.dumps(config))
+    with pytest.raises(SystemExit, match="vocabulary"):
+        main(f"formats --module {module} --to onnx --output {tmp_path}/o".split())
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_folder_that_holds_anything_stays(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(SystemExit, match="--output"):
+        main(["formats", "--module", str(MODULE), "--to", "onnx", "--output", str(tmp_path)])
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

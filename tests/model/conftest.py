@@ -1,4 +1,3 @@
-import json
 import shutil
 
 import numpy as np
@@ -176,21 +175,6 @@ def ends(arguments, capfd):
 
 
 @pytest.fixture(scope="session")
-def events():
-    """Reads TensorBoard's events: the values of each tag of a folder, by step."""
-
-    def by_tag(folder):
-        found = {}
-        for record in tf.data.TFRecordDataset(sorted(map(str, folder.glob("events.*")))):
-            event = tf.compat.v1.Event.FromString(record.numpy())
-            for value in event.summary.value:
-                found.setdefault(value.tag, {})[event.step] = tf.make_ndarray(value.tensor)
-        return found
-
-    return by_tag
-
-
-@pytest.fixture(scope="session")
 def sts_dev(tmp_path_factory):
     """Pairs of sentences as the STS Benchmark has them, and how similar people find them."""
     path = tmp_path_factory.mktemp("sts") / "sts-dev.csv"
@@ -228,24 +212,6 @@ def run_of_20_steps(parse, tmp_path_factory):
 def begun(run_of_20_steps, tmp_path):
     """A copy of that run, to go on with."""
     return shutil.copytree(run_of_20_steps, tmp_path / "run")
-
-
-@pytest.fixture
-def write_vocabulary(tmp_path):
-    """Makes a folder as the vocabulary command leaves it; counts by token."""
-
-    def write(words, bigrams=()):
-        folder = tmp_path / "vocabulary"
-        folder.mkdir()
-        outputs = {}
-        for kind, counts in (("words", words), ("bigrams", dict.fromkeys(bigrams, 7))):
-            path = folder / f"{kind}.tsv"
-            path.write_text("".join(f"{token}\t{count}\n" for token, count in counts.items()))
-            outputs[path.name] = {"bytes": path.stat().st_size, "records": len(counts)}
-        (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-        return str(folder)
-
-    return write
 
 
 @pytest.fixture

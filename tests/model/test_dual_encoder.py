@@ -60,9 +60,18 @@ def test_its_weights_have_the_names_that_a_checkpoint_is_read_by(model):
     assert model.heads == (schema.RESPONSE_SELECTION, schema.NLI)
 
 
-def test_a_learned_scale_may_begin_below_one(model):
-    # exp(log(0.5))
-    np.testing.assert_allclose(model.score_scale, 0.5, rtol=1e-6)
+def test_a_learned_scale_may_begin_below_one_and_gets_its_gradient(model):
+    np.testing.assert_allclose(model.score_scale, 0.5, rtol=1e-6)  # exp(log(0.5))
+    with tf.GradientTape() as tape:
+        encoded = model({"input": ids("yes", "where to"), "response": ids("blue", "fine thanks")})
+        loss = losses.in_batch_softmax(encoded, PAPER).loss
+    products = encoded.inputs.numpy() @ encoded.responses.numpy().T
+    probabilities = np.exp(0.5 * products) / np.exp(0.5 * products).sum(axis=1, keepdims=True)
+    # d loss / d log(scale) = scale * (the expected dot product - the true one), a mean.
+    expected = 0.5 * np.mean((probabilities * products).sum(axis=1) - np.diag(products))
+    (scale,) = (weight for weight in model.trainable_variables if "scale" in weight.name)
+    np.testing.assert_allclose(tape.gradient(loss, scale), expected, atol=1e-6)
+    assert abs(expected) > 1e-4
 
 
 SIDES = {

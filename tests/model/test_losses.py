@@ -6,18 +6,9 @@ import tensorflow as tf
 
 from model import losses
 from model.configs import schema
-from model.dual_encoder import Encoded, build
-from model.text.preprocessing import TextToIds
+from model.dual_encoder import Encoded
 
 PAPER = schema.Objective()
-MODEL = schema.DualEncoder(
-    text=schema.Text(max_tokens=8, word_buckets=50, bigram_buckets=60),
-    encoder=schema.Encoder(
-        type="averaging", averaging=schema.Averaging(word_dim=4, hidden=[], embedding_dim=3)
-    ),
-    response_network=schema.ResponseNetwork(hidden=[]),
-    score_scale=5.0,
-)
 
 
 def dots(*rows, scale=1.0):
@@ -106,26 +97,6 @@ def test_a_batch_of_one_text_teaches_nothing_and_breaks_nothing():
     assert float(loss) == 0
     for gradient in tape.gradient(loss, [vectors, scale]):
         np.testing.assert_array_equal(gradient, tf.zeros_like(gradient))
-
-
-def encode(model, *pairs):
-    text = TextToIds(**MODEL.text.as_dict())
-    inputs, responses = zip(*pairs, strict=True)
-    return model({"input": text(tf.constant(inputs)), "response": text(tf.constant(responses))})
-
-
-def test_a_learned_scale_gets_its_gradient():
-    model = build(MODEL.replace(learned_score_scale=True))
-    with tf.GradientTape() as tape:
-        encoded = encode(model, ("a b", "c d"), ("e f", "g h"))
-        loss = losses.in_batch_softmax(encoded, PAPER).loss
-    (scale,) = (weight for weight in model.trainable_variables if "scale" in weight.name)
-    products = encoded.inputs.numpy() @ encoded.responses.numpy().T
-    probabilities = np.exp(5 * products) / np.exp(5 * products).sum(axis=1, keepdims=True)
-    # d loss / d log(scale) = scale * (the expected dot product - the true one), a mean.
-    expected = 5 * np.mean((probabilities * products).sum(axis=1) - np.diag(products))
-    np.testing.assert_allclose(tape.gradient(loss, scale), expected, rtol=1e-4)
-    assert abs(expected) > 1e-3
 
 
 def test_a_pair_that_does_not_count_is_a_candidate_only():

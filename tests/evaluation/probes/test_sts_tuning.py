@@ -1,10 +1,13 @@
+"""What is learned on top of embeddings: a matrix for STS, a map from inputs to responses."""
+
 import numpy as np
 import pytest
 import scipy.optimize
 
 from common.errors import InputError
 from common.sts import Pair, SimilarityData
-from evaluation.probes import sts_tuning
+from evaluation.data import ranking_files
+from evaluation.probes import linear_map, sts_tuning
 from evaluation.tasks import sts
 
 DIM = 6
@@ -40,14 +43,9 @@ def world():
     return encoder, data("sts-train", 400), data("sts-dev", 150), data("sts-test", 150)
 
 
-@pytest.fixture(scope="module")
-def tuned(world):
-    encoder, train, dev, _ = world
-    return sts_tuning.learn(encoder, train, dev)
-
-
-def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
-    encoder, _, dev, test = world
+def test_the_matrix_finds_what_the_scores_are_about(world):
+    encoder, train, dev, test = world
+    tuned = sts_tuning.learn(encoder, train, dev)
     assert tuned.matrix.shape == (DIM, DIM)
     assert tuned.matrix.dtype == np.float32
     before = sts.evaluate(encoder, test)
@@ -111,3 +109,59 @@ def test_it_stops_two_steps_after_the_best(world):
     dev = Scripted(0.1, 0.2, 0.15, 0.3, 0.25, 0.4, 0.1, 0.2)
     _, step = sts_tuning._descend(sts_tuning.embedded(*world[:2]), dev, penalty=0.001)
     assert (step, dev.scores) == (5, [])
+
+
+class Turned:
+    """A word has a random vector; as a response, the numbers of the vector stand in reverse."""
+
+    path = "turned"
+
+    def encode_inputs(self, sentences):
+        rows = [np.random.default_rng(int(text)).standard_normal(8) for text in sentences]
+        return np.array(rows, dtype=np.float32)
+
+    def encode_responses(self, sentences):
+        return self.encode_inputs(sentences)[:, ::-1]
+
+    def provenance(self):
+        return {"path": self.path, "fingerprint": "f", "pretrained": True}
+
+
+def made(numbers):
+    return [ranking_files.Pair(str(n), str(n), f"i{n}", f"r{n}") for n in numbers]
+
+
+@pytest.mark.slow
+def test_the_map_finds_what_turns_inputs_into_responses():
+    encoder = linear_map.LinearMap(Turned(), made(range(2000)), made(range(5000, 5100)))
+    encoder.fit(["1"])
+    found = encoder.provenance()
+    assert found["path"] == "turned mapped"
+    assert found["pretrained"]
+    assert found["about"].startswith("rate 0.01, penalty 0")
+    assert "on 2,000 pairs; P@1 of 100 on 100 validation pairs" in found["about"]
+    unseen = [str(n) for n in range(9000, 9100)]
+    scores = encoder.encode_inputs(unseen) @ encoder.encode_responses(unseen).T
+    plain = Turned().encode_inputs(unseen) @ Turned().encode_responses(unseen).T
+    right = np.arange(100)
+    assert np.mean(scores.argmax(axis=1) == right) > 0.9
+    assert np.mean(plain.argmax(axis=1) == right) < 0.1
+
+
+def test_without_a_gain_on_validation_pairs_the_map_changes_nothing(monkeypatch):
+    monkeypatch.setattr(linear_map, "LEARNING_RATES", (1e-2,))
+    monkeypatch.setattr(linear_map, "PENALTIES", (0.0,))
+
+    class Same(Turned):
+        encode_responses = Turned.encode_inputs
+
+    learned = linear_map.LinearMap(Same(), made(range(100)), made(range(5000, 5100))).fit([])
+    assert not learned.weights.any()
+    assert learned.about.startswith("W is 0, on 100 pairs; P@1 of 100 on 100 validation pairs 1.0")
+
+
+def test_few_pairs_are_refused():
+    with pytest.raises(InputError, match="99 training"):
+        linear_map.LinearMap(Turned(), made(range(99)), made(range(100)))
+    with pytest.raises(InputError, match="99 validation"):
+        linear_map.LinearMap(Turned(), made(range(100)), made(range(99)))

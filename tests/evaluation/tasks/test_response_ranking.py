@@ -175,20 +175,17 @@ def test_ties_of_word_overlap_are_broken_by_the_seed(fake_encoder):
     assert 0.35 < first.baselines["word_overlap"]["p_at_10"] < 0.65  # chance, not nothing
 
 
-@pytest.fixture
-def with_own_replies(write_records):
-    """A file of eight pairs, of which two have one author."""
+def test_replies_to_oneself_are_left_out_and_counted(write_records, tmp_path):
+    """Of eight pairs, two have one author."""
     records = [
         {"input": str(n), "response": f"response {n % 4}", "own_reply": "true" if n < 2 else mark}
         for n, mark in enumerate(["", "", "false", "", "false", "", "false", ""])
     ]
-    return write_records("test-0.tfrecord", records)
+    path = write_records("test-0.tfrecord", records)
 
-
-def test_replies_to_oneself_are_left_out_and_counted(with_own_replies, tmp_path):
     def scored(**more):
         of = {"candidates": 4, "output": tmp_path / "results", **more}
-        (found,) = evaluate(ReadsContext(), "response_ranking", with_own_replies, **of)
+        (found,) = evaluate(ReadsContext(), "response_ranking", path, **of)
         return found
 
     result = scored()

@@ -23,20 +23,6 @@ def read(path):
     return snli_files.read(source)
 
 
-@pytest.fixture(scope="module")
-def with_head(save):
-    """A module with a signature of pairs."""
-    import tensorflow as tf
-
-    def nli(premise, hypothesis):
-        left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
-        label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
-        broken = tf.where(tf.equal(premise, "nan"), float("nan"), 0.0)
-        return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3) + broken[:, None]}
-
-    return save(lambda texts: tf.ones([tf.size(texts), 2]), classify_nli=nli)
-
-
 def test_pairs_without_an_agreed_label_are_counted(write_text):
     rows = [("neutral", "a b", "c"), ("-", "d", ""), ("contradiction", 'a "quote', "f g")]
     lines = "".join(line(*row) for row in rows)
@@ -123,7 +109,17 @@ def test_malformed_rows_name_file_and_line(write_text, bad):
         read(write_text("a.jsonl", line("neutral") + bad))
 
 
-def test_a_modules_own_head_classifies(with_head, write_text, tmp_path, run, fails):
+def test_a_modules_own_head_classifies(save, write_text, tmp_path, run, fails):
+    import tensorflow as tf
+
+    def nli(premise, hypothesis):
+        left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
+        label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
+        broken = tf.where(tf.equal(premise, "nan"), float("nan"), 0.0)
+        return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3) + broken[:, None]}
+
+    with_head = save(lambda texts: tf.ones([tf.size(texts), 2]), classify_nli=nli)
+
     rows = [("entailment", "abc", "xyz"), ("neutral", "a", "bcd"), ("neutral", "abc", "d")]
     rows += [("contradiction", "abc", "d"), ("-", "e", "f")]
     data = write_text("snli_1.0_test.jsonl", "".join(line(*row) for row in rows))

@@ -42,11 +42,7 @@ def onnx(folder, texts):
     return rows
 
 
-FORMS = {
-    "sentence-transformers": sentence_transformers,
-    "model2vec": model2vec,
-    "onnx": onnx,
-}
+FORMS = {"sentence-transformers": sentence_transformers, "model2vec": model2vec, "onnx": onnx}
 
 if __name__ == "__main__":
     form, folder, texts, vectors = sys.argv[1:]

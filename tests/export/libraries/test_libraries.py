@@ -1,8 +1,11 @@
 """Every form of a module, loaded by the libraries that it is for, in an environment of theirs."""
 
+import hashlib
 import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +13,10 @@ import pytest
 from common import sts
 from export.__main__ import main
 from export.options import FORMATS
-from tests.export.libraries import environment
+from tests.conftest import call, sample_world
 from tests.test_pretrained import MODULE
 
+HERE = Path(__file__).parent
 TEXTS = [
     "How old are you?",
     "it\u2019s a hackysack",
@@ -26,12 +30,23 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def libraries():
-    """Runs a program of this folder with the libraries' interpreter; returns what it prints."""
-    interpreter = environment.python()
+    """Runs a program of this folder with the libraries' interpreter; returns what it prints.
+
+    Their environment is installed once for each content of `requirements.txt`, into `.libraries/`,
+    which git ignores.
+    """
+    requirements, environments = HERE / "requirements.txt", HERE.parents[2] / ".libraries"
+    folder = environments / hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
+    interpreter, installed = folder / "bin" / "python", folder / "installed"
+    if not installed.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        pip = (interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        subprocess.run([*pip, "--requirement", requirements], check=True)
+        installed.touch()
 
     def run(program, *arguments):
         done = subprocess.run(
-            [interpreter, environment.HERE / program, *arguments],
+            [interpreter, HERE / program, *arguments],
             capture_output=True,
             text=True,
             env=os.environ | {"HF_HUB_OFFLINE": "1"},
@@ -53,19 +68,6 @@ def forms(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def scored(tmp_path_factory, sample_world):
-    """A file of pairs for each of two tasks, in the formats of their benchmarks."""
-    world = sample_world(tmp_path_factory.mktemp("world"), comments=1000)
-    (dev,) = sts.sources(world / "stsb" / "sts-dev.csv")
-    rows = ["pair_ID\tsentence_A\tsentence_B\trelatedness_score"] + [
-        f"{number}\t{pair.sentence1}\t{pair.sentence2}\t{1 + 0.8 * pair.gold:.3f}"
-        for number, pair in enumerate(sts.read(dev).pairs)
-    ]
-    (world / "SICK.txt").write_text("\n".join(rows) + "\n")
-    return {"STSBenchmark": world / "stsb" / "sts-test.csv", "SICK-R": world / "SICK.txt"}
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_library_gives_the_vectors_of_the_form(libraries, forms, tmp_path, form):
     from evaluation import load_encoder
@@ -78,7 +80,16 @@ def test_a_library_gives_the_vectors_of_the_form(libraries, forms, tmp_path, for
     np.testing.assert_allclose(found, expected.encode(TEXTS), atol=1e-6)
 
 
-def test_mteb_gives_the_scores_of_evaluation(libraries, forms, scored, tmp_path, command):
+def test_mteb_gives_the_scores_of_evaluation(libraries, forms, tmp_path):
+    """On a file of pairs for each of two tasks, in the formats of their benchmarks."""
+    world = sample_world(tmp_path / "world", "--comments", 1000)
+    (dev,) = sts.sources(world / "stsb" / "sts-dev.csv")
+    rows = ["pair_ID\tsentence_A\tsentence_B\trelatedness_score"] + [
+        f"{number}\t{pair.sentence1}\t{pair.sentence2}\t{1 + 0.8 * pair.gold:.3f}"
+        for number, pair in enumerate(sts.read(dev).pairs)
+    ]
+    (world / "SICK.txt").write_text("\n".join(rows) + "\n")
+    scored = {"STSBenchmark": world / "stsb" / "sts-test.csv", "SICK-R": world / "SICK.txt"}
     pairs = {}
     for task, path in scored.items():
         (source,) = sts.sources(path)
@@ -88,9 +99,7 @@ def test_mteb_gives_the_scores_of_evaluation(libraries, forms, scored, tmp_path,
     module = forms / "sentence-transformers"
     found = json.loads(libraries("score.py", module, tmp_path / "data.json").splitlines()[-1])
     for task, path in scored.items():
-        command(
-            "evaluation", "sts", "--module", module, "--data", path, "--output", tmp_path / task
-        )
+        call("evaluation", "sts", "--module", module, "--data", path, "--output", tmp_path / task)
         (file,) = (tmp_path / task).glob("*.json")
         result = json.loads(file.read_text())
         items = result["items"]

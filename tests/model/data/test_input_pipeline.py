@@ -1,5 +1,6 @@
-"""Batches in the order of training: every record once an epoch, from any position on."""
+"""Which task each step trains; every record once an epoch, from any position on."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -97,27 +98,12 @@ def test_over_an_epoch_the_workers_read_every_record_once(source, workers):
 
 
 def test_more_workers_than_files_are_refused(source):
-    with pytest.raises(InputError, match=r"7 files .* too few for 9 workers.*more shards"):
+    with pytest.raises(InputError, match=r"7 files .* 9 workers"):
         source.shard(tf.distribute.InputContext(9, 8, 9))
 
 
-def pairs_task(pairs_folder, **options):
-    config = schema.ResponseSelection()
-    config.model.text = schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300)
-    config.train_data = schema.Data(
-        input_path=f"{pairs_folder}/train-*",
-        is_training=True,
-        global_batch_size=32,
-        shuffle_buffer_size=100,
-        **options,
-    )
-    config.validation_data = schema.Data(input_path=f"{pairs_folder}/test-*", global_batch_size=30)
-    (task,) = tasks_of(config)
-    return task
-
-
-def test_replicas_of_one_process_read_different_records(pairs_folder):
-    task = pairs_task(pairs_folder)
+def test_replicas_of_one_process_read_different_records(parse):
+    (task,) = tasks_of(parse().task)
     source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
@@ -136,8 +122,72 @@ def test_replicas_of_one_process_read_different_records(pairs_folder):
     assert len(set(seen)) == len(seen) == 384
 
 
-def test_validation_is_one_pass_without_the_short_batch(pairs_folder):
-    task = pairs_task(pairs_folder)
+def test_validation_is_one_pass_without_the_short_batch(parse):
+    (task,) = tasks_of(parse(task__validation_data__global_batch_size=30).task)
     data = task.task_config.validation_data
     batches = input_pipeline.validation_batches("task.validation_data", data, task.parse)
     assert [len(batch["input_key"]) for batch in batches] == [30, 30]
+
+
+def sampler(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
+    first = schema.Data(
+        global_batch_size=sizes[0], batch_boundaries=list(boundaries), batch_sizes=list(later)
+    )
+    return TaskSampler([first, schema.Data(global_batch_size=sizes[1])], [share], seed)
+
+
+def test_one_task_has_all_steps():
+    one = TaskSampler([schema.Data(global_batch_size=128)], [], 0)
+    assert one.tasks(5, 8).tolist() == [0, 0, 0]
+    assert one.records(0, before=1000) == 128_000
+
+
+def test_each_further_task_has_its_share_of_the_steps():
+    data = [schema.Data(global_batch_size=size) for size in (10, 4, 6)]
+    three = TaskSampler(data, [0.3, 0.5], 7)
+    drawn = three.tasks(0, 100_000)
+    assert [(drawn == task).mean() for task in range(3)] == pytest.approx([0.2, 0.3, 0.5], abs=0.01)
+    assert [three.steps(task, 0, 100_000) for task in range(3)] == np.bincount(drawn).tolist()
+    assert three.records(2, before=100_000) == 6 * int((drawn == 2).sum())
+    # The second task has the steps that it has without a third.
+    np.testing.assert_array_equal(drawn == 1, sampler().tasks(0, 100_000) == 1)
+
+
+def test_a_draw_depends_on_the_seed_and_the_step_alone():
+    whole = sampler().tasks(0, 3_000_000)
+    for start, stop in ((0, 1), (1_048_570, 1_048_590), (2_999_000, 3_000_000), (17, 17)):
+        np.testing.assert_array_equal(sampler().tasks(start, stop), whole[start:stop])
+    assert (sampler(seed=8).tasks(0, 1000) != whole[:1000]).any()
+
+
+def test_the_draws_are_the_same_on_every_machine():
+    # NumPy's Philox with the key (seed, block); computed once.
+    found = sampler()
+    assert found.tasks(0, 12).tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0]
+    assert found.tasks(1 << 20, (1 << 20) + 12).tolist() == [0] * 11 + [1]
+    assert found.tasks(1 << 21, (1 << 21) + 12).tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1]
+
+
+def test_a_batch_grows_within_the_run():
+    growing = sampler(share=0.0, sizes=(128, 1), boundaries=[30, 50], later=[256, 512])
+    sizes = [growing.batch_size(0, step) for step in (0, 29, 30, 49, 50)]
+    assert sizes == [128, 128, 256, 256, 512]
+    assert growing.records(0, before=30) == 30 * 128
+    assert growing.records(0, before=60) == 30 * 128 + 20 * 256 + 10 * 512
+    assert growing.phases(0, 10) == [Phase(20, 128), Phase(20, 256), Phase(None, 512)]
+    assert growing.phases(0, 30) == [Phase(20, 256), Phase(None, 512)]
+    assert growing.phases(0, 99) == [Phase(None, 512)]
+
+
+def test_phases_count_only_the_steps_of_their_task():
+    mixed = sampler(boundaries=[1000], later=[20])
+    ones = int(mixed.tasks(400, 1000).sum())
+    assert mixed.phases(0, 400) == [Phase(600 - ones, 10), Phase(None, 20)]
+    assert mixed.phases(1, 400) == [Phase(None, 4)]
+    second = schema.Data(global_batch_size=4, batch_boundaries=[1000], batch_sizes=[8])
+    grows = TaskSampler([schema.Data(global_batch_size=10), second], [0.3], 7)
+    assert grows.phases(1, 400) == [Phase(ones, 4), Phase(None, 8)]
+    assert grows.records(1, before=1000) == 4 * int(grows.tasks(0, 1000).sum())
+    assert grows.records(1, before=1100) == (
+        4 * int(grows.tasks(0, 1000).sum()) + 8 * int(grows.tasks(1000, 1100).sum())
+    )

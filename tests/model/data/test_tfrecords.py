@@ -15,33 +15,27 @@ from model.tasks.multitask import tasks_of
 
 
 @pytest.fixture
-def zipped_folder(pairs_folder, tmp_path):
-    """The same pairs as `data_pipeline reddit --gzip` stores them."""
-    for path in pairs_folder.glob("train-*"):
-        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def parse():
-    config = schema.ResponseSelection()
-    config.model.text = schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30)
-    return tasks_of(config)[0].parse
+def to_batch(parse):
+    """What makes a batch of records."""
+    return tasks_of(parse().task)[0].parse
 
 
 def data(pattern, **options):
     return schema.Data(input_path=str(pattern), global_batch_size=32, **options)
 
 
-def test_compressed_records_are_those_of_the_plain_files(pairs_folder, zipped_folder, parse):
-    check("task.train_data", data(f"{zipped_folder}/train-*"), parse)
+def test_compressed_records_are_those_of_the_plain_files(pairs_folder, tmp_path, to_batch):
+    """As `data_pipeline reddit --gzip` stores them."""
+    for path in pairs_folder.glob("train-*"):
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    check("task.train_data", data(f"{tmp_path}/train-*"), to_batch)
     zipped, plain = (
         [record.numpy() for record in read_records(find_files("x", data(f"{folder}/train-*")))]
-        for folder in (zipped_folder, pairs_folder)
+        for folder in (tmp_path, pairs_folder)
     )
     assert len(zipped) == 400
     assert zipped == plain
-    assert count_records("x", f"{zipped_folder}/train-00001-of-00002.tfrecord.gz") == 200
+    assert count_records("x", f"{tmp_path}/train-00001-of-00002.tfrecord.gz") == 200
     with pytest.raises(InputError, match=r"'b.tfrecord.gz' is compressed"):
         compression_of(["a.tfrecord", "b.tfrecord.gz"])
 
@@ -123,19 +117,19 @@ def pair(number):
         ("0.jsonl", b'{"input": "no TFRecord"}', r"record 1 of '.*train-0.jsonl'"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, parse, name, content, reason):
+def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, to_batch, name, content, reason):
     (tmp_path / f"train-{name}").write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        check("task.train_data", data(tmp_path / "train-*"), parse)
+        check("task.train_data", data(tmp_path / "train-*"), to_batch)
 
 
-def test_the_first_record_of_each_file_is_looked_at(tmp_path, parse):
+def test_the_first_record_of_each_file_is_looked_at(tmp_path, to_batch):
     (tmp_path / "train-0").write_bytes(b"".join(frame(pair(n)) for n in range(40)))
     (tmp_path / "train-1").write_bytes(b"")
-    check("task.train_data", data(tmp_path / "train-*"), parse)
+    check("task.train_data", data(tmp_path / "train-*"), to_batch)
     (tmp_path / "train-2").write_bytes(frame(encode_example({"premise": "a"})))
     with pytest.raises(InputError, match=r"record 1 of '.*train-2' is corrupt or of another kind"):
-        check("task.train_data", data(tmp_path / "train-*"), parse)
+        check("task.train_data", data(tmp_path / "train-*"), to_batch)
 
 
 def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_path):

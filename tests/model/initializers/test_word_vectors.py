@@ -1,4 +1,4 @@
-"""Vectors begin near those of words said among the same ones, and short where frequent."""
+"""Vectors begin near those of words said among the same ones or spelt alike, short if frequent."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ import tensorflow as tf
 
 from common.errors import InputError
 from model.dual_encoder import build
-from model.initializers import word_vectors
+from model.initializers import char_ngrams, cooccurrence, word_vectors
 from model.tasks.multitask import tasks_of
-from model.text.preprocessing import PADDING, WORDS, TextToIds
+from model.text import CHAR_NGRAMS, WORDS
+from model.text.preprocessing import PADDING, TextToIds
 from model.training.state import make_state
 
 
@@ -134,3 +135,76 @@ def test_a_file_that_cannot_be_used_is_named(parse, tmp_path):
         begun(parse(task__word_vectors="nowhere.txt"))
     with pytest.raises(InputError, match="has no word of the training records"):
         begun(parse(task__word_vectors=unknown))
+
+
+def test_vectors_are_those_of_an_exact_factorization_however_many_the_batches(monkeypatch):
+    monkeypatch.setattr(cooccurrence, "_AT_ONCE", 1)  # so that sums are merged
+    tokens = np.random.default_rng(1).zipf(1.4, size=[3000, 8]) % 60 + 1
+    tokens[::3, 6:] = 0
+    near = np.zeros([61, 61])
+    for distance in range(1, 6):  # of 5 words to each side, one at distance d counts 1 / d
+        np.add.at(near, (tokens[:, :-distance], tokens[:, distance:]), 1 / distance)
+    near = (near + near.T)[1:, 1:]
+    # Above what frequency alone would give; neighbors' frequencies by their power of 0.75.
+    contexts = near.sum(axis=0) ** 0.75
+    by_chance = near.sum(axis=1, keepdims=True) * contexts / contexts.sum()
+    left, values, _ = np.linalg.svd(np.log(np.maximum(near / by_chance, 1)))
+    exact = left[:, :5] * values[:5] ** 0.5
+    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
+    for count in (1, 6):
+        found = cooccurrence.vectors(np.split(tokens, count), ids=61, dim=5, seed=0)
+        assert (found.shape, found.dtype) == ((61, 5), np.float32)
+        np.testing.assert_allclose(found[1:] @ found[1:].T, exact @ exact.T, atol=1e-3)
+        assert not found[0].any()
+
+
+def test_rare_words_padding_and_what_never_stands_have_no_vector():
+    often, seldom = np.array([[1, 2, 0]] * 6), np.array([[9, 1]] * 4)
+    found = cooccurrence.vectors([often, seldom], ids=12, dim=3, seed=0)
+    assert np.flatnonzero(found.any(axis=1)).tolist() == [1, 2]
+    for few in ([], [often[:1]], [np.array([[1, 0, 0]] * 6)]):
+        assert not cooccurrence.vectors(few, ids=5, dim=3, seed=0).any()
+
+
+NGRAMS = np.array([[1, 0, 0], [2, 3, 0], [0, 0, 0]], np.int32)
+"""One n-gram; two others; none."""
+
+
+def test_ngrams_share_the_vector_of_their_word_and_the_penalty_shortens_it():
+    vectors = np.array([[2.0, 0.0], [0.0, 3.0], [5.0, 5.0]], np.float32)
+    found = char_ngrams.fitted(NGRAMS, vectors, buckets=5)
+    # n x = v - x for a word of n n-grams: v / (1 + 1) and v / (2 + 1).
+    np.testing.assert_allclose(found, [[0, 0], [1, 0], [0, 1], [0, 1], [0, 0]], atol=1e-3)
+    assert found.dtype == np.float32
+
+
+def test_sums_leave_padding_out():
+    table = np.array([[9, 9], [1, 2], [3, 4], [5, 6]], np.float32)
+    np.testing.assert_array_equal(char_ngrams.sums(NGRAMS, table), [[1, 2], [8, 10], [0, 0]])
+
+
+@pytest.mark.parametrize("frequency_records", [0, 100])
+def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_them(
+    parse, tmp_path, write_vocabulary, frequency_records
+):
+    asked = {
+        "task__word_vectors": vectors_file(tmp_path, number="1 0", numbering="1 0", answer="0 1"),
+        "task__model__text__vocabulary": write_vocabulary(
+            {"number": 400, "answer": 400, "question": 400}
+        ),
+        "task__model__text__char_ngram_buckets": 10_000,
+        "task__word_frequency_records": frequency_records,
+    }
+    composed = {}
+    for fit in (0.0, 50.0):
+        params = parse(task__char_ngram_fit=fit, **asked)
+        tasks = tasks_of(params.task)
+        model = make_state(params, tasks, initialize=True).model
+        ids = model.text(tf.constant(["number", "answer", "numbers", "answers"]))
+        words = model.encoder.word_vectors(ids[WORDS][:, 0])
+        of_unknown = model.encoder.tables[CHAR_NGRAMS].numpy()
+        composed[fit] = words + char_ngrams.sums(ids[CHAR_NGRAMS].numpy(), of_unknown)
+    np.testing.assert_allclose(composed[50.0][:2], composed[0.0][:2], atol=1e-4)
+    directions = (composed[50.0][2:] - composed[0.0][2:]).numpy()
+    assert directions[0, 0] > 5 * abs(directions[0, 1])
+    assert directions[1, 1] > 5 * abs(directions[1, 0])

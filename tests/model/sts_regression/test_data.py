@@ -1,4 +1,4 @@
-"""Pairs, words, vectors and folds."""
+"""Pairs, words, vectors and folds; measures by hand, and the table of results."""
 
 import gzip
 
@@ -7,7 +7,8 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from model.sts_regression import folds
+from model.sts_regression import folds, results, table
+from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.options import FOLDS_BY
 from model.sts_regression.words import UNKNOWN, load_vectors, split
 
@@ -75,3 +76,75 @@ def test_glove_840b_is_read(real_data):
     found = load_vectors(path, {"The", ",", "zyzzyva"})
     assert set(found.words) == {"The", "the", ","}
     assert found.table.shape[1] == 300
+
+
+def test_scores_by_hand():
+    found = results.scores(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 3.0]))
+    # Deviations -4/3, -1/3, 5/3 and -4/3, 2/3, 2/3: r = (24/9) / sqrt(42/9 * 24/9)
+    assert found["pearson"] == pytest.approx((24 / 42) ** 0.5)
+    assert found["mse"] == pytest.approx((0 + 1 + 1) / 3)
+
+
+def test_a_constant_prediction_has_no_correlation():
+    gold = np.arange(3.0)
+    assert results.scores(np.ones(3), gold) == {"pearson": None, "mse": 2 / 3}
+    # What rounding leaves of one score is no more.
+    assert results.scores(np.array([2.6757, 2.6758, 2.6758]), gold)["pearson"] is None
+    assert results.scores(np.array([2.6, 2.7, 2.8]), gold)["pearson"] == pytest.approx(1)
+
+
+def test_the_interval_over_folds_is_students():
+    # Mean 0.5, standard error 0.1 / sqrt(3), t(2 degrees, 97.5%) = 4.302653
+    found = results.interval([0.4, 0.5, 0.6], bounds=(-1, 1))
+    half = 4.302653 * 0.1 / 3**0.5
+    assert found == pytest.approx([0.5 - half, 0.5 + half])
+    assert results.interval([0.0, 0.9], bounds=(-1, 1)) == [-1, 1]
+    assert results.interval([0.4, None], bounds=(-1, 1)) == []
+    assert results.mean([0.4, None]) is None
+
+
+def test_pairs_are_resampled_for_all_folds_together():
+    draw = np.random.default_rng(0)
+    gold = draw.normal(size=200)
+    predicted = gold + draw.normal(size=200)
+    low, high = one = results.bootstrap(predicted[np.newaxis], gold, seed=1)
+    assert low < results.pearson(predicted, gold) < high
+    assert high - low == pytest.approx(2 * 1.96 * (1 - 0.5) / 200**0.5, rel=0.3)
+    # Ten times the same predictions say no more than once.
+    assert results.bootstrap(np.tile(predicted, (10, 1)), gold, seed=1) == pytest.approx(one)
+    assert results.bootstrap(np.stack([predicted, np.ones(200)]), gold, seed=1) == []
+
+
+def row_of(row, weights="fresh", *, pearson, lost=()):
+    counts = dict.fromkeys(table._COUNTS, 0) | dict.fromkeys(lost, 1)
+    ways = {"folds_by": "random", "weights_between_folds": weights}
+    return {
+        "metrics": {"pearson": pearson, "pearson_in_sample": 0.95},
+        "intervals": {"pearson": [0.4, 0.6]} if pearson else {},
+        "counts": counts,
+        "settings": {"row": row, "label": TABLE_2[row].label} | ways,
+        "items": [{"out_of_sample": {"pearson": value}} for value in (0.1, 0.9)],
+        "seconds": 1.0,
+    }
+
+
+def test_rows_stand_in_the_papers_order_beside_its_figures():
+    made = table.markdown(
+        [
+            row_of("lstm1_perceptron", pearson=None, lost=["folds_that_diverged"]),
+            row_of("lstm1_perceptron", "carried", pearson=0.5),
+            row_of("lstm2_lstm2", pearson=0.25),
+        ]
+    )
+    header, _, *rows = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in made.splitlines()
+    )
+    shown = [dict(zip(header, row, strict=True)) for row in rows]
+    assert [(row["model"], row["weights"], row["paper"]) for row in shown] == [
+        ("2 LSTM Stack and 2 LSTM Stack", "fresh", "0.8608"),
+        ("1 LSTM and Perceptron", "fresh", "0.4301"),
+        ("1 LSTM and Perceptron", "carried", "0.4301"),
+    ]
+    assert [row["Pearson r, 95%"] for row in shown[1:]] == ["-", "0.5000 [0.400, 0.600]"]
+    assert [row["folds that diverged"] for row in shown[1:]] == ["1", "0"]
+    assert (shown[0]["first fold"], shown[0]["last fold"]) == ("0.1000", "0.9000")

@@ -1,4 +1,4 @@
-"""LSTMs, embeddings, comparators and whole regressors, by hand."""
+"""LSTMs, embeddings, comparators and whole regressors by hand, and what trains them."""
 
 import itertools
 
@@ -8,6 +8,7 @@ import tensorflow as tf
 import tf_keras
 
 from model.sts_regression import regressor
+from model.sts_regression.data import Pairs
 from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.layers import Network, Sif
 from model.sts_regression.options import Settings
@@ -178,3 +179,50 @@ def test_padding_does_not_change_a_score(row):
     np.testing.assert_allclose(made(sides), made(longer), rtol=1e-5)
     alone = [side[1:2, :length] for side, length in zip(sides, (1, 2), strict=True)]
     np.testing.assert_allclose(made(alone)[0], made(sides)[1], rtol=1e-5)
+
+
+WIDE = np.random.default_rng(0).normal(size=(14, 6)).astype(np.float32)
+WIDE[:2] = 0
+
+
+def pairs(count=24, longest=9):
+    """Pairs of sentences that are the same, score 5, or not, score 0."""
+    draw = np.random.default_rng(1)
+    sentences = [
+        draw.integers(2, 14, size=draw.integers(1, longest)).tolist() for _ in range(count)
+    ]
+    second = [sentences[i] if i % 2 else sentences[i - 1][::-1] for i in range(count)]
+    scores = np.array([5.0 * (i % 2) for i in range(count)], np.float32)
+    return Pairs(sentences, second, scores)
+
+
+def losses(row, some, *, epochs):
+    settings = Settings(learning_rate=1e-2)
+    made = regressor.build(TABLE_2[row], settings, table=WIDE, training=some.sentences(), seed=0)
+    return regressor.train(made, some, settings, epochs=epochs, seed=0)
+
+
+def test_batches_take_each_pair_once_and_like_lengths_together():
+    some = pairs(300)
+    found = list(regressor.batches(some, size=20, order=np.random.default_rng(2)))
+    assert sorted(np.concatenate(found)) == list(range(300))
+    lengths = [[len(some.first[i]) + len(some.second[i]) for i in batch] for batch in found]
+    assert np.mean([np.std(each) for each in lengths]) < 0.3 * np.std(np.concatenate(lengths))
+    again = list(regressor.batches(some, size=20, order=np.random.default_rng(3)))
+    assert not np.array_equal(found[0], again[0])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param("lstm1_lstm1", marks=pytest.mark.slow),
+        pytest.param("l2_lstm_50", marks=pytest.mark.slow),
+        "sif_perceptron",
+    ],
+)
+def test_the_loss_falls(row):
+    first, *_, last = losses(row, pairs(), epochs=12)
+    assert last < 0.9 * first
+    bad = pairs()._replace(scores=np.full(24, 1e30, np.float32))
+    with pytest.raises(regressor.DivergedError):
+        losses(row, bad, epochs=3)

@@ -99,15 +99,19 @@ def assert_gradients_match(changes, expected):
         assert np.abs(change - other).max() < 1e-4 * np.abs(other).max()
 
 
-@OBJECTIVES
-def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
-    objective = schema.Objective(negatives_across_replicas=True, **options)
-    world = World(objective, learned_score_scale=learned)
-    batch = world.batch()
+def assert_learned_alike(world, two_replicas, batch):
+    """By two replicas, and by one device with all the pairs."""
     (loss,), expected = train(world, one_device(), batch)
     found, changes = train(world, two_replicas, batch)
     np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
     assert_gradients_match(changes, expected)
+
+
+@OBJECTIVES
+def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
+    objective = schema.Objective(negatives_across_replicas=True, **options)
+    world = World(objective, learned_score_scale=learned)
+    assert_learned_alike(world, two_replicas, world.batch())
 
 
 def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_vocabulary):
@@ -116,11 +120,7 @@ def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_voc
     text = {"bigram_buckets": 0, "char_ngram_buckets": 500, "vocabulary": known}
     objective = schema.Objective(negatives_across_replicas=True)
     world = World(objective, text=text, word_weights="learned")
-    batch = world.batch()
-    (loss,), expected = train(world, one_device(), batch)
-    found, changes = train(world, two_replicas, batch)
-    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
-    assert_gradients_match(changes, expected)
+    assert_learned_alike(world, two_replicas, world.batch())
 
 
 def test_replicas_add_up_both_sides_of_nli_and_the_words_that_the_head_reads(two_replicas):
@@ -136,10 +136,7 @@ def test_replicas_add_up_both_sides_of_nli_and_the_words_that_the_head_reads(two
     world.task = NliTask(schema.NliClassification(model=world.model))
     labels = tf.constant(np.arange(PAIRS) % 3)
     batch = {"premise": sides["input"], "hypothesis": sides["response"], "label": labels}
-    (loss,), expected = train(world, one_device(), batch)
-    found, changes = train(world, two_replicas, batch)
-    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
-    assert_gradients_match(changes, expected)
+    assert_learned_alike(world, two_replicas, batch)
 
 
 @pytest.mark.slow

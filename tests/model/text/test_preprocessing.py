@@ -1,8 +1,12 @@
 """What becomes a token, what becomes an id."""
 
+import sys
+import unicodedata
+
 import pytest
 import tensorflow as tf
 
+from model.sts_regression import words
 from model.text.preprocessing import BIGRAMS, PADDING, WORDS, TextToIds, tokenize
 
 
@@ -45,9 +49,9 @@ def ids_of(text_to_ids, *sentences):
 
 
 def test_a_word_and_the_end_mark_have_one_id_wherever_they_stand(text_to_ids):
-    words = ids_of(text_to_ids, "red fish", "Fish red", "fish")[WORDS]
-    red, fish, end = words[0]
-    assert words == [[red, fish, end], [fish, red, end], [fish, end, PADDING]]
+    found = ids_of(text_to_ids, "red fish", "Fish red", "fish")[WORDS]
+    red, fish, end = found[0]
+    assert found == [[red, fish, end], [fish, red, end], [fish, end, PADDING]]
     assert len({red, fish, end, PADDING}) == 4
     for ids in ids_of(text_to_ids, "", "  ").values():
         assert ids[0] == ids[1] != [PADDING]
@@ -104,3 +108,27 @@ def test_of_a_long_text_only_its_beginning_is_looked_at(text_to_ids):
     # Others in the batch are read as ever, white space of theirs that is not a token included.
     alone, beside = (ids_of(text_to_ids, "c\u200bd  x", *more) for more in ([], ["y" * 1000]))
     assert beside[WORDS][0][:3] == alone[WORDS][0]
+
+
+SPACES = [each for each in map(chr, range(sys.maxunicode + 1)) if each.isspace()]
+UNSEEN = [
+    each
+    for each in map(chr, range(sys.maxunicode + 1))
+    if unicodedata.category(each) in ("Cc", "Cf", "Co", "Zl", "Zp", "Zs")
+]
+SPLITTERS = {"models": tokenize, "regressors": words.split}
+
+
+@pytest.mark.parametrize("split", SPLITTERS.values(), ids=SPLITTERS)
+def test_a_word_ends_at_every_white_space_of_unicode(split):
+    assert len(SPACES) > 25
+    found = split(tf.constant([f"a dog{space}barks{space}." for space in SPACES])).to_list()
+    assert found == [[b"a", b"dog", b"barks", b"."]] * len(SPACES)
+    assert {*SPACES, "\u200b", "\u2060", "\ufeff"} <= {*UNSEEN}
+    found = split(tf.constant([f"{each} {each}" for each in UNSEEN])).to_list()
+    assert [each for each, of_each in zip(UNSEEN, found, strict=True) if of_each] == []
+
+
+def test_in_regressors_what_has_no_width_divides_words():
+    found = words.split(tf.constant([f"a dog{each}barks" for each in UNSEEN])).to_list()
+    assert found == [[b"a", b"dog", b"barks"]] * len(UNSEEN)

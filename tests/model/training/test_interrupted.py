@@ -13,15 +13,13 @@ import tensorflow as tf
 from model.__main__ import main
 from model.checkpoints import record
 from model.ema import WeightAverage
+from tests.conftest import steps_of
+from tests.model.training.test_resume import variables
 
 REPOSITORY = Path(__file__).parents[3]
 # No checkpoint but that of the end, and that of a step at which the run is stopped.
 LONG = {"trainer__train_steps": 60, "trainer__checkpoint_interval": 100_000}
 STEP = 30  # within the second loop
-
-
-def saved(folder):
-    return sorted(int(path.stem[5:]) for path in folder.glob("ckpt-*.index"))
 
 
 def the_error(output):
@@ -68,12 +66,12 @@ def test_a_signal_saves_where_the_run_stands_and_the_same_command_goes_on(
     assert found == status
     name = signal.Signals(number).name
     assert f"stopped by {name} at step {STEP}, which is saved" in output.err.splitlines()[-1]
-    assert saved(folder) == [STEP]
+    assert steps_of(folder) == [STEP]
     stands = tf.train.load_variable(str(folder), "global_step/.ATTRIBUTES/VARIABLE_VALUE")
     assert stands == STEP
     main(arguments(folder, **LONG))
     assert f"restored model from {folder}/ckpt-{STEP}." in capfd.readouterr().out
-    assert saved(folder) == [STEP, 60]
+    assert steps_of(folder) == [STEP, 60]
 
 
 @contextmanager
@@ -87,13 +85,7 @@ def files_up_to(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def variables(folder):
-    reader = tf.train.load_checkpoint(str(folder))
-    names = set(reader.get_variable_to_shape_map()) - {"_CHECKPOINTABLE_OBJECT_GRAPH"}
-    return {name: reader.get_tensor(name) for name in names}
-
-
-def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_path):
+def test_a_disk_that_fills_up_leaves_what_was_steps_of(ends, arguments, begun, tmp_path):
     before, changes = variables(begun), {"trainer__checkpoint_interval": 40}
     with files_up_to(200_000):  # a checkpoint of the tiny model has twice as many
         status, output = ends(begun, **changes)
@@ -102,7 +94,7 @@ def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_
         best = {"trainer__validation_interval": 20, "trainer__checkpoint_interval": 1000}
         assert ends(tmp_path / "other", mode="train_and_eval", **best)[0] == 1
     assert record.read(tmp_path / "other/best") is None
-    assert saved(begun) == [20]
+    assert steps_of(begun) == [20]
     for name, value in variables(begun).items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
     with files_up_to(100):
@@ -110,7 +102,7 @@ def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_
     assert status == 1
     assert "third" in the_error(output)
     main(arguments(begun, **changes))
-    assert saved(begun) == [20, 40, 60]
+    assert steps_of(begun) == [20, 40, 60]
 
 
 # Layers that are multiplied by each other: a rate that is too high squares their size each step.
@@ -136,4 +128,4 @@ def test_a_loss_that_is_not_finite_names_its_step_and_the_checkpoint(ends, tmp_p
     found = re.search(r"step (\d+), of (response_selection|nli),", the_error(output))
     assert LAST_GOOD + 2 <= int(found[1]) <= 40
     assert f"{folder}/ckpt-20" in the_error(output)
-    assert saved(folder) == [20]
+    assert steps_of(folder) == [20]

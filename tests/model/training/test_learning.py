@@ -1,9 +1,22 @@
-"""A run that learns nothing any more says so and does not end as one that is fine."""
+"""What is seen of a run while it learns, and where it learns no more, or by heart."""
+
+import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from common.errors import InputError
+from common.sts import Pair
+from data_pipeline.pairs.tfrecord import FEATURES
+from export.__main__ import main as export
+from model.checkpoints import record
+from model.training import run
 from model.training.monitoring import Sample, collapse, overfitting
+from model.training.validation import pearson
+from tests.export.conftest import verify_here
+from tests.model.conftest import write_shards
 
 
 def test_embeddings_that_are_one_point_or_no_numbers():
@@ -61,3 +74,118 @@ def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path, mo
 def test_overfitting_is_a_gap_between_training_and_validation(trained, validated, candidates, name):
     found = overfitting(trained, validated, [*trained], candidates=candidates)
     assert found.startswith(name) if name else found == ""
+
+
+def test_every_loop_says_how_training_goes(reddit_run, events):
+    found = events(reddit_run / "train")
+    names = {"training_loss", "p_at_1", "p_at_3", "p_at_10", "norm/gradient"}
+    assert found.keys() >= names | {"learning_rate", "pairs_per_second", "steps_per_second"}
+    for values in found.values():
+        assert list(values) == [20, 40, 60]
+        assert np.isfinite(list(values.values())).all()
+    assert found["training_loss"][60] < found["training_loss"][20]
+    assert found["p_at_1"][60] > found["p_at_1"][20]
+    np.testing.assert_allclose(list(found["learning_rate"].values()), 0.05, rtol=1e-6)
+    assert min(found["pairs_per_second"].values()) > 0
+    assert min(found["norm/gradient"].values()) > 0
+    found = events(reddit_run / "validation")
+    assert found.keys() == {"validation_loss", "p_at_1", "p_at_3", "p_at_10", "sts_dev_pearson"}
+    assert all(list(values) == [20, 40, 60] for values in found.values())
+
+
+VECTORS = {b"east": [1.0, 0.0], b"north": [0.0, 1.0], b"northeast": [0.5**0.5, 0.5**0.5]}
+
+
+def test_pearsons_r_of_three_pairs_by_hand():
+    # The angles are 0, 45 and 90 degrees.
+    golds = {"east": 5.0, "northeast": 3.0, "north": 0.0}
+    model = SimpleNamespace(
+        text=lambda sentences: sentences,
+        encode_inputs=lambda ids: tf.constant([VECTORS[sentence] for sentence in ids.numpy()]),
+    )
+    found = pearson(model, [Pair("", gold, "east", other) for other, gold in golds.items()])
+    # 1, 0, -1 beside 7/3, 1/3, -8/3: 5 / sqrt(2 * 114/9)
+    np.testing.assert_allclose(found, 5 / np.sqrt(2 * 114 / 9), rtol=1e-6)
+
+
+WORDS = [f"word{number}" for number in range(200)]
+
+
+@pytest.fixture(scope="module")
+def overfit(parse, tmp_path_factory):
+    """Parameters of a run of 60 steps, validated every 10, on pairs that only the heart learns."""
+    folder = tmp_path_factory.mktemp("by_chance")
+    for side, offset in (("train", 7), ("test", 3)):
+        texts = [(WORDS[n % 200], WORDS[(n * offset + 1) % 200]) for n in range(64)]
+        pairs = [
+            dict.fromkeys(FEATURES, "")
+            | {"input": one, "response": two, "response_id": f"{side}{number}"}
+            for number, (one, two) in enumerate(texts)
+        ]
+        write_shards(folder, side, pairs)
+
+    def params(**overrides):
+        settings = {
+            "task__train_data__input_path": f"{folder}/train-*",
+            "task__train_data__shuffle_buffer_size": 64,
+            "task__validation_data__input_path": f"{folder}/test-*",
+            "trainer__steps_per_loop": 10,
+            "trainer__checkpoint_interval": 10,
+            "trainer__validation_interval": 10,
+        }
+        return parse(**settings | overrides)
+
+    return params
+
+
+@pytest.fixture(scope="module")
+def trained(overfit, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    run.run_experiment(overfit(), mode="train_and_eval", folder=folder)
+    return folder
+
+
+def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_path, capsys):
+    folder = tmp_path / "run"
+    begun = overfit(trainer__train_steps=20, trainer__early_stopping_patience=2)
+    run.run_experiment(begun, mode="train_and_eval", folder=folder)
+    capsys.readouterr()
+    params = overfit(trainer__train_steps=1000, trainer__early_stopping_patience=2)
+    run.run_experiment(params, mode="train_and_eval", folder=folder)
+    printed = capsys.readouterr().out
+    best = record.read(folder / "best").best
+    assert best.step < 980
+    assert record.read(folder).validated == best.step + 20
+    assert "warning: p_at_1" in printed
+    assert run.run_experiment(params, mode="train_and_eval", folder=folder) == {}
+    assert "already trained" in capsys.readouterr().out
+
+
+def test_without_validation_nothing_stops_early(overfit, tmp_path):
+    with pytest.raises(InputError, match="early_stopping_patience: 2"):
+        params = overfit(trainer__early_stopping_patience=2)
+        run.run_experiment(params, mode="train", folder=tmp_path / "run")
+
+
+@pytest.mark.parametrize("options", [[], ["--checkpoint", "best"]])
+def test_the_last_or_the_best_is_exported(trained, tmp_path, monkeypatch, capsys, options):
+    verify_here(monkeypatch)
+    best = record.read(trained / "best").best
+    assert best.step < 60
+    export(["--model_dir", str(trained), "--output", str(tmp_path / "module"), *options])
+    step = best.step if "best" in options else 60
+    about = json.loads((tmp_path / "module/assets.extra/identity.json").read_text())
+    assert about["step"] == step
+    printed = capsys.readouterr().out
+    assert f"ckpt-{step}" in printed
+    is_warned = any(line.startswith("warning:") for line in printed.splitlines())
+    assert is_warned == ("best" not in options)
+
+
+def test_a_run_that_was_not_validated_has_no_best(run_of_20_steps, tmp_path):
+    output = tmp_path / "module"
+    with pytest.raises(SystemExit, match=f"{run_of_20_steps}/best"):
+        export(
+            ["--model_dir", str(run_of_20_steps), "--output", str(output), "--checkpoint", "best"]
+        )
+    assert not output.exists()

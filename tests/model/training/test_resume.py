@@ -18,15 +18,11 @@ AVERAGING = {
     "task__model__encoder__averaging__word_dropout": 0.2,
     "task__model__encoder__averaging__bigram_dropout": 0.3,
 }
+SIZES = {"layers": 1, "heads": 2, "hidden": 16, "filter": 32, "embedding_dim": 12}
 TRANSFORMER = {
     "task__model__encoder__type": "transformer",
-    "task__model__encoder__transformer__layers": 1,
-    "task__model__encoder__transformer__heads": 2,
-    "task__model__encoder__transformer__hidden": 16,
-    "task__model__encoder__transformer__filter": 32,
-    "task__model__encoder__transformer__embedding_dim": 12,
-    "task__model__encoder__transformer__dropout": 0.1,
-    "task__model__encoder__transformer__word_dropout": 0.1,
+    **{f"task__model__encoder__transformer__{name}": size for name, size in SIZES.items()},
+    **dict.fromkeys((f"task__model__encoder__transformer__{x}dropout" for x in ("", "word_")), 0.1),
 }
 THREE = {
     "task__nli__share": 0.3,
@@ -81,14 +77,8 @@ SAVES = "save_counter/.ATTRIBUTES/VARIABLE_VALUE"
 def run_in_process(program, *arguments):
     """The exit status of `python PROGRAM ARGUMENTS`."""
     command = [sys.executable, *program, *map(str, arguments)]
-    return subprocess.run(
-        command,
-        cwd=REPOSITORY,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    ).returncode
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run(command, cwd=REPOSITORY, timeout=300, check=False, **quiet).returncode
 
 
 class Killed(BaseException):

@@ -13,14 +13,7 @@ from common.errors import InputError
 from common.files import ClaimedError, claim
 from model.checkpoints import record
 from model.training import run
-
-
-def validations(output):
-    return [line for line in output.splitlines() if line.startswith("validation: ")]
-
-
-def steps_of(folder):
-    return sorted(int(path.name[5:-6]) for path in folder.glob("ckpt-*.index"))
+from tests.conftest import steps_of
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +56,8 @@ def test_a_run_goes_on_learns_and_is_validated_once(parse, begun, capfd):
 def test_a_run_that_was_stopped_before_its_validation_is_validated(parse, copied, capfd):
     for _ in range(2):
         assert run.run_experiment(parse(), mode="train_and_eval", folder=copied)["p_at_1"] > 0.8
-        assert len(validations(capfd.readouterr().out)) == 1
+        lines = capfd.readouterr().out.splitlines()
+        assert sum(line.startswith("validation: ") for line in lines) == 1
         # Prolonged, and stopped at its end.
         of_run = record.read(copied)
         assert of_run.validated == 60

@@ -1,4 +1,4 @@
-"""The job on a real Flink: what it writes is what the local runner writes, whatever is killed."""
+"""The job on a real Flink and Spark writes what the local runner writes, whatever is killed."""
 
 import os
 import signal
@@ -6,9 +6,9 @@ import signal
 import pytest
 
 from tests.engines import processes
-from tests.engines.clusters import WORKERS, FlinkCluster
+from tests.engines.clusters import WORKERS, FlinkCluster, SparkCluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.flink]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,7 @@ def cluster(need, installed, tmp_path_factory):
         yield running
 
 
+@pytest.mark.flink
 def test_the_job_manager_killed_ends_the_command_in_one_line_and_the_next_run_completes(
     cluster, start_job, run_job, wait_for_stage, tmp_path, contents, expected
 ):
@@ -39,6 +40,7 @@ def test_the_job_manager_killed_ends_the_command_in_one_line_and_the_next_run_co
     assert contents(output) == expected
 
 
+@pytest.mark.flink
 def test_a_python_worker_and_a_task_manager_killed_change_nothing(
     cluster, start_job, wait_for_stage, tmp_path, contents, expected
 ):
@@ -53,3 +55,23 @@ def test_a_python_worker_and_a_task_manager_killed_change_nothing(
     assert cluster.alive() == WORKERS - 1
     assert len(cluster.about_last_job("exceptions")["exceptionHistory"]["entries"]) >= 2
     assert contents(output) == expected
+
+
+@pytest.mark.spark
+def test_a_worker_of_spark_killed_changes_nothing(
+    need, start_job, wait_for_stage, installed, tmp_path, contents, expected, monkeypatch
+):
+    need("Spark", "Beam's job server for Spark")
+    output = tmp_path / "out"
+    with SparkCluster(tmp_path / "cluster", code=installed) as cluster:
+        for name, value in cluster.environment.items():
+            monkeypatch.setenv(name, value)
+        job = start_job(output, *cluster.options)
+        wait_for_stage(output, "join")
+        processes.kill(cluster.busy_worker())
+        said, _ = job.communicate(timeout=180)
+        assert job.returncode == 0, said
+        assert contents(output) == expected
+        processes.wait_until(
+            lambda: cluster.alive() == WORKERS - 1, seconds=60, what="the loss is seen"
+        )

@@ -25,7 +25,6 @@ COMPLETED, PUBLISHING = "COMPLETED", "_publishing.json"
 """The manifest of a whole folder, which comes last; what is there while its files are replaced."""
 _SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(.*?)(?:\.gz)?")
 _WANTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-_NO_MEMORY = "out of memory"
 
 
 class ClaimedError(InputError):
@@ -66,10 +65,6 @@ def _named(output: Path) -> Iterator[None]:
         if error.filename is None and error.errno in _WANTING:
             error.filename = str(output)
         raise
-    except MemoryError as error:
-        if _NO_MEMORY in str(error):
-            raise  # named already
-        raise MemoryError(f"{output}: {_NO_MEMORY} {error}".rstrip()) from error
 
 
 def write_text(path: Path, text: str) -> None:

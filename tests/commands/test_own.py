@@ -208,7 +208,7 @@ def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
     assert "; for sts-labelled, " in verdict
     assert verdict in (made / "report.html").read_text()
     assert {path.name for path in (made / "results" / "baselines").iterdir()} >= {
-        *("BM25", "TF-IDF", "WordLlama", "conversations-small"),
+        *("BM25", "TF-IDF", "WordLlama", "Universal_Sentence_Encoder", "conversations-small"),
     }
     # What the command prints last can be run.
     (load, search) = (

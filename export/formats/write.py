@@ -13,7 +13,12 @@ from common.files import aside, claim
 from export.formats.static import convert
 from export.options import ONNX, FormatsOptions
 
-_CONFIG = {"model_type": "model2vec", "architectures": ["StaticModel"], "normalize": True}
+_CONFIG = {
+    "model_type": "model2vec",
+    "architectures": ["StaticModel"],
+    "normalize": True,
+    "max_length": None,  # model2vec would count letters, too: three a token, as n-grams have
+}
 _MODELS, _LAST = "sentence_transformers.models", "1_Normalize"
 _OPSET = 17
 

@@ -231,6 +231,13 @@ def test_known_words_are_summed_exactly_and_others_nearly(static):
     assert (static / "model2vec" / "tokenizer.json").read_bytes() == again
 
 
+def test_a_long_text_is_read_to_its_end(static):
+    encoder = load_encoder(static / "model2vec")
+    words = "dog", "violin"
+    text = " ".join(word for word in words for _ in range(600))
+    np.testing.assert_allclose(encoder.encode([text]) @ encoder.encode(words).T, 0.7, atol=0.25)
+
+
 def test_similarity_of_real_sentences_loses_at_most_a_hundredth(static, real_data):
     (source,) = sts.sources(real_data / "stsb" / "sts-dev.csv")
     pairs = sts.read(source).pairs

@@ -23,7 +23,7 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
         return static.wordllama()
     if str(module) == USE and not folder.exists():
         return universal_sentence_encoder()
-    if (folder / static.TOKENIZER).is_file() and not (folder / _SAVED_MODEL).is_file():
+    if static.is_static(folder) and not (folder / _SAVED_MODEL).is_file():
         return static.load(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds
 

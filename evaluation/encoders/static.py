@@ -1,8 +1,10 @@
 """Static embeddings, as sentence-transformers and model2vec store them, without these packages."""
 
+import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -11,18 +13,50 @@ from common.errors import InputError, reading
 from common.text_files import sha256
 from evaluation.encoders.batching import Embeddings
 
-TOKENIZER = "tokenizer.json"
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 WORDLLAMA = "wordllama"
 """The package that brings a table of vectors with it."""
-_WEIGHTS = "model.safetensors"
+_TOKENIZER, _MODULES, _WEIGHTS = "tokenizer.json", "modules.json", "model.safetensors"
+_SETTINGS = "config.json", "config_sentence_transformers.json"
+"""Of model2vec and of sentence-transformers."""
 _ITS_FILES = "tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors"
-_TABLES = ("embeddings", "embedding.weight")
+_MODEL2VEC = "embeddings"
+_TABLES = _MODEL2VEC, "embedding.weight"
 """What model2vec and sentence-transformers call a table of vectors."""
+_MOST_TOKENS = 512
+"""That model2vec reads of a text."""
+_KINDS = ["StaticEmbedding"], ["StaticEmbedding", "Normalize"]
+
+
+def is_static(folder: Path) -> bool:
+    """Return whether a folder has what sentence-transformers or model2vec writes."""
+    return any((folder / name).is_file() for name in (_TOKENIZER, _MODULES))
 
 
 def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
-    """Return the encoder of a folder with a tokenizer of the package `tokenizers` and a table."""
-    return _of_files(folder / TOKENIZER, folder / _WEIGHTS, path=str(folder), pretrained=pretrained)
+    """Return the encoder of a folder that sentence-transformers or model2vec saved.
+
+    It encodes as the library does that saved the folder, but for the length of vectors: a prompt,
+    limits of tokens and dimensions, weights of tokens and rows that tokens share are read. Other
+    parts than a table and Normalize, or another similarity than the cosine, are refused.
+    """
+    with reading(folder):
+        parts = _json(folder / _MODULES) or [{"type": _KINDS[0][0], "path": ""}]
+        kinds = [part["type"].rpartition(".")[2] for part in parts]
+        settings: dict = {}
+        for name in _SETTINGS:
+            settings |= _json(folder / name) or {}
+        similarity = settings.get("similarity_fn_name") or "cosine"
+        if kinds not in _KINDS:
+            raise ValueError(f"{_MODULES} has {kinds}; accepted: {_KINDS}")
+        if similarity != "cosine" and len(kinds) == 1:
+            raise ValueError(f"similarity_fn_name is {similarity!r}; accepted: 'cosine'")
+        inner = folder / parts[0]["path"]
+    files = [inner / _TOKENIZER, inner / _WEIGHTS, folder / _MODULES]
+    files += [folder / name for name in _SETTINGS]
+    return _of_files(*files, path=str(folder), pretrained=pretrained, settings=settings)
 
 
 def wordllama() -> Embeddings:
@@ -34,26 +68,67 @@ def wordllama() -> Embeddings:
     if (package := find_spec(WORDLLAMA)) is None or package.origin is None:
         raise InputError(f"{WORDLLAMA}: is not installed; accepted after pip install {WORDLLAMA}")
     files = (Path(package.origin).parent / name for name in _ITS_FILES)
-    return _of_files(*files, path="WordLlama", pretrained=True)
+    return _of_files(*files, path="WordLlama", pretrained=True, settings={})
 
 
-def _of_files(tokenizer: Path, weights: Path, *, path: str, pretrained: bool) -> Embeddings:
-    """Return the encoder to the mean of a text's tokens, of unit length."""
+def _of_files(
+    tokenizer: Path, weights: Path, *others: Path, path: str, pretrained: bool, settings: dict
+) -> Embeddings:
+    """Return the encoder to the mean of a text's tokens, of unit length.
+
+    The other files identify it, too, where they are there; the settings are those of `_SETTINGS`.
+    """
     with reading(path):
         from tokenizers import Tokenizer
 
         tokens, arrays = Tokenizer.from_file(str(tokenizer)), load_file(weights)
+        tokens.no_padding()  # its rows would count
         named = [name for name in _TABLES if name in arrays]
         if not named:
             raise ValueError(f"{weights.name} has {sorted(arrays)}; accepted: one of {_TABLES}")
         table = arrays[named[0]]
+        if "mapping" in arrays:
+            table = table[arrays["mapping"]]
+        if "weights" in arrays:
+            table = table * arrays["weights"][:, np.newaxis]
+        table = table[:, : settings.get("truncate_dim")]
+        prompt = settings.get("prompts", {}).get(settings.get("default_prompt_name")) or ""
+        letters = None
+        if named[0] == _MODEL2VEC:
+            letters = _limit(tokens, settings.get("max_length", _MOST_TOKENS))
+            if (unknown := _unknown(tokens)) is not None:
+                table[unknown] = 0  # model2vec leaves it out
 
     def means(texts: Sequence[str]) -> np.ndarray:
-        encodings = tokens.encode_batch(list(texts), add_special_tokens=False)
-        sums = np.stack([table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
+        given = [(prompt + text)[:letters] for text in texts]
+        encodings = tokens.encode_batch(given, add_special_tokens=False)
+        with reading(path):
+            sums = np.stack([table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.divide(sums, lengths, out=sums, where=lengths > 0)
 
-    fingerprint = sha256([tokenizer, weights])
+    fingerprint = sha256([tokenizer, weights, *filter(Path.is_file, others)])
     of: dict = {"path": path, "fingerprint": fingerprint, "pretrained": pretrained}
     return Embeddings(means, static=True, **of)
+
+
+def _limit(tokens: "Tokenizer", most: int | None) -> int | None:
+    """Cut texts as model2vec does: at a number of tokens, and first at one of characters."""
+    if most is None:
+        tokens.no_truncation()
+        return None
+    tokens.enable_truncation(most)
+    return most * int(np.median([len(token) for token in tokens.get_vocab()]))
+
+
+def _unknown(tokens: "Tokenizer") -> int | None:
+    """Return the id that stands for what the vocabulary lacks."""
+    model = json.loads(tokens.to_str())["model"]
+    if token := model.get("unk_token"):
+        return tokens.token_to_id(token)
+    return model.get("unk_id")  # of Unigram
+
+
+def _json(path: Path) -> Any:
+    """Return what a file says, None without the file."""
+    return json.loads(path.read_bytes()) if path.is_file() else None

@@ -1,5 +1,7 @@
 """Tables of vectors that other libraries load, as encoders; and texts in batches."""
 
+import json
+
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
@@ -17,14 +19,30 @@ VECTORS = np.array([[0, 0], [3, 0], [0, 4]], np.float32)
 def write(tmp_path):
     """A function that writes a folder of two known words; returns it."""
 
-    def make(**arrays):
-        tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        tokenizer.save(str(tmp_path / "tokenizer.json"))
-        save_file(arrays, tmp_path / "model.safetensors")
+    def make(*, tokenizer=None, part="", **arrays):
+        tokenizer = tokenizer or words()
+        (tmp_path / part).mkdir(exist_ok=True)
+        tokenizer.save(str(tmp_path / part / "tokenizer.json"))
+        save_file(arrays, tmp_path / part / "model.safetensors")
         return tmp_path
 
     return make
+
+
+def words():
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tokenizer
+
+
+def say(folder, name, what):
+    (folder / name).write_text(json.dumps(what))
+
+
+def parts(folder, *kinds, path=""):
+    """Write which parts a model of sentence-transformers has, the first one in a folder."""
+    of = [{"type": f"sentence_transformers.models.{kind}", "path": path} for kind in kinds]
+    say(folder, "modules.json", of)
 
 
 @pytest.mark.parametrize("name", ["embeddings", "embedding.weight"])
@@ -32,6 +50,93 @@ def test_a_text_has_the_mean_of_its_tokens_at_unit_length(write, name):
     encoder = load_encoder(str(write(**{name: VECTORS})))
     np.testing.assert_allclose(encoder.encode(["a", "b a", "b c"]), [[1, 0], [0.6, 0.8], [0, 1]])
     np.testing.assert_array_equal(encoder.encode_responses(["b a"]), encoder.encode(["b a"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [("embeddings", [0, 1]), ("embedding.weight", [0.6, 0.8])]
+)
+def test_only_model2vec_leaves_unknown_words_out(write, name, row):
+    vectors = VECTORS + np.array([[3, 0], [0, 0], [0, 0]], np.float32)
+    assert load_encoder(write(**{name: vectors})).encode(["b c"])[0] == pytest.approx(row)
+
+
+def test_model2vec_leaves_out_the_unknown_token_of_a_unigram_model(write):
+    scores = [("[UNK]", 0.0), ("a", -1.0), ("b", -1.0)]
+    unigram = Tokenizer(models.Unigram(scores, unk_id=0))
+    folder = write(tokenizer=unigram, embeddings=VECTORS + 1)
+    encoder = load_encoder(folder)
+    np.testing.assert_array_equal(encoder.encode(["bz"]), encoder.encode(["b"]))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float64])
+def test_tokens_share_rows_and_have_weights(write, dtype):
+    arrays = {
+        "embeddings": np.array([[3, 4], [4, -3]], dtype),
+        "mapping": np.array([0, 1, 0]),
+        "weights": np.array([1, 0.5, 2], np.float32),
+    }
+    rows = load_encoder(write(**arrays)).encode(["a", "b", "a a a a b"])
+    np.testing.assert_allclose(rows, [[0.8, -0.6], [0.6, 0.8], [0.98994949, 0.14142136]])
+
+
+def test_model2vec_reads_as_many_tokens_as_the_folder_says(write):
+    folder = write(embeddings=VECTORS)
+    long = "a " * 512 + "b " * 512
+    # 512 tokens of one letter, the median length: 512 characters.
+    assert load_encoder(folder).encode([long])[0] == pytest.approx([1, 0])
+    say(folder, "config.json", {"max_length": None})
+    assert load_encoder(folder).encode([long])[0] == pytest.approx([0.6, 0.8])
+    say(folder, "config.json", {"max_length": 4})
+    rows = load_encoder(folder).encode(["a b b b", "a   b"])
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [1, 0]])
+
+
+def test_a_text_has_the_same_row_in_each_batch(write):
+    padded = words()
+    padded.enable_padding(pad_id=1, pad_token="a")
+    encoder = load_encoder(write(tokenizer=padded, **{"embedding.weight": VECTORS}))
+    np.testing.assert_allclose(encoder.encode(["b", "a b a b"]), [[0, 1], [0.6, 0.8]])
+
+
+def test_the_tokenizer_of_sentence_transformers_cuts(write):
+    cutting = words()
+    cutting.enable_truncation(2, direction="left")
+    encoder = load_encoder(write(tokenizer=cutting, **{"embedding.weight": VECTORS}))
+    assert encoder.encode(["a a b b"])[0] == pytest.approx([0, 1])
+
+
+def test_what_sentence_transformers_says_of_a_model_is_followed(write):
+    folder = write(part="0_StaticEmbedding", **{"embedding.weight": VECTORS})
+    parts(folder, "StaticEmbedding", "Normalize", path="0_StaticEmbedding")
+    first = load_encoder(folder)
+    assert first.encode(["b"])[0] == pytest.approx([0, 1])
+    of = {"prompts": {"query": "a "}, "default_prompt_name": "query", "similarity_fn_name": "dot"}
+    say(folder, "config_sentence_transformers.json", of)
+    prompted = load_encoder(folder)
+    assert prompted.encode(["b"])[0] == pytest.approx([0.6, 0.8])
+    assert prompted.provenance()["fingerprint"] != first.provenance()["fingerprint"]
+    say(folder, "config_sentence_transformers.json", of | {"truncate_dim": 1})
+    np.testing.assert_array_equal(load_encoder(folder).encode(["b"]), [[1]])
+
+
+@pytest.mark.parametrize("kinds", [["StaticEmbedding", "Dense"], ["Transformer", "Pooling"]])
+def test_a_model_with_other_parts_is_refused(write, kinds):
+    folder = write(**{"embedding.weight": VECTORS})
+    parts(folder, *kinds)
+    with pytest.raises(InputError, match=kinds[1]):
+        load_encoder(folder)
+
+
+def test_a_model_that_is_not_compared_by_cosine_is_refused(write):
+    folder = write(**{"embedding.weight": VECTORS})
+    say(folder, "config_sentence_transformers.json", {"similarity_fn_name": "dot"})
+    with pytest.raises(InputError, match="similarity_fn_name"):
+        load_encoder(folder)
+
+
+def test_a_token_without_a_row_is_an_error(write):
+    with pytest.raises(InputError, match="2"):
+        load_encoder(write(embeddings=VECTORS[:2])).encode(["a", "b"])
 
 
 def test_its_identity_changes_with_its_vectors(write):

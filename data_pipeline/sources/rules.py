@@ -28,9 +28,17 @@ PLACEHOLDERS = ("none", "reddit")
 """Sites of which it is known what they show for a text that is gone."""
 
 
+_ALWAYS_DESCRIBED = (
+    *("min_characters", "max_characters", "min_letter_share"),
+    *("drop_prefixes", "drop_authors_containing"),
+)
+
+
 class MessageRules(NamedTuple):
     """The settings of the rules; by default all are off."""
 
+    min_characters: int = 0
+    """A shorter message is dropped."""
     max_characters: int | None = None
     """A longer message is dropped."""
     min_letter_share: Fraction | None = None
@@ -40,8 +48,6 @@ class MessageRules(NamedTuple):
     """A message that starts with one of these is dropped."""
     drop_authors_containing: tuple[str, ...] = ()
     """Lower case; a message whose author's name has one of these in it is dropped."""
-    min_characters: int = 0
-    """A shorter message is dropped."""
     placeholders: str = "none"
     """A message is dropped if its text is what this site shows for one that is gone."""
 
@@ -56,15 +62,23 @@ class MessageRules(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """As JSON."""
-        share, names = self.min_letter_share, ("drop_prefixes", "drop_authors_containing")
         return {
-            "min_characters": self.min_characters,
-            "max_characters": self.max_characters,
-            "min_letter_share": None if share is None else float(share),
-            **{name: list(getattr(self, name)) for name in names},
-            # Left out where it is off: what was complete before it existed stays complete.
-            **({"placeholders": self.placeholders} if self.placeholders != "none" else {}),
+            name: _as_json(value)
+            for name, value in self._asdict().items()
+            # Others are left out where they are off: what was complete before they existed stays
+            # complete.
+            if name in _ALWAYS_DESCRIBED or value != getattr(NONE, name)
         }
+
+
+def _as_json(value: Any) -> Any:
+    match value:
+        case Fraction():
+            return float(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value
 
 
 NONE = MessageRules()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-MAIN = {"retrieval": "ndcg_at_10", "cqa": "map", "sts": "pearson", "snli": "accuracy"}
+MAIN = {"cqa": "map", "retrieval": "ndcg_at_10", "sts": "pearson", "snli": "accuracy"}
 """Task -> its main metric, the most specific first; response ranking has its first P@N."""
 OF_COSINES = ("cosine_pearson", "cosine_mean_of_sets")
 """Metrics of STS on cosines, which baselines in the items of a result do not have."""

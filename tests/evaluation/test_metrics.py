@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import evaluation
-from evaluation.metrics import classification, correlation, ranking
+from evaluation.metrics import classification, correlation, declared, ranking
 
 
 @pytest.mark.parametrize("figure", [correlation.pearson, correlation.spearman])
@@ -17,6 +17,19 @@ def test_correlation_is_nan_where_undefined(figure):
     assert np.isnan(figure(np.array([1.0]), np.array([2.0])))
     with pytest.raises(ValueError, match="2"):
         figure(np.zeros(2), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("names", "main"),
+    [
+        (["ndcg_at_10", "map", "mrr"], "map"),
+        (["p_at_1", "mrr_at_10", "ndcg_at_10"], "ndcg_at_10"),
+        (["n", "p_at_3", "p_at_1"], "p_at_3"),
+        (["n"], None),
+    ],
+)
+def test_a_result_is_known_by_its_tasks_metric(names, main):
+    assert declared.main_metric(dict.fromkeys(names, 0.5)) == main
 
 
 def test_errors_are_distances_from_the_fitted_line():

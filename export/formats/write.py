@@ -1,6 +1,7 @@
 """The folder that other libraries load."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +36,7 @@ def command(options: FormatsOptions) -> None:
     table, tokenizer = convert(options.module)
     with claim(output), aside(output) as new:
         new.mkdir()
-        if options.to == ONNX:
-            onnx.save(graph(table), new / "model.onnx")
-        else:
-            _write_static(table, new)
+        WRITERS[options.to](table, new)
         tokenizer.save(str(new / "tokenizer.json"), pretty=False)
     print(f"written to {options.output}")
 
@@ -52,6 +50,18 @@ def _write_static(table: np.ndarray, folder: Path) -> None:
     (folder / "modules.json").write_text(json.dumps(parts, indent=1))
     (folder / "config.json").write_text(json.dumps(_CONFIG | {"hidden_dim": table.shape[1]}))
     (folder / _LAST).mkdir()
+
+
+def _write_onnx(table: np.ndarray, folder: Path) -> None:
+    onnx.save(graph(table), folder / "model.onnx")
+
+
+WRITERS: dict[str, Callable[[np.ndarray, Path], None]] = {
+    "sentence-transformers": _write_static,
+    "model2vec": _write_static,
+    ONNX: _write_onnx,
+}
+"""A choice of `--to` -> what writes its table into a folder."""
 
 
 def graph(table: np.ndarray) -> onnx.ModelProto:

@@ -52,9 +52,9 @@ def run(options: ContaminationOptions) -> None:
     records = (record for file in files for record in tfrecords.parse_records(file, texts))
     shown = tqdm(records, desc="training records", unit="", leave=False)
     overlaps = overlap.find({name: each.items for name, each in sets.items()}, shown)
-    if not shown.n:
+    if not any(found.records for found in overlaps.values()):
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
-    found = partial(result_of, records=shown.n, seed=options.seed)
+    found = partial(result_of, seed=options.seed)
     evaluations = [
         Evaluation(
             source=each.source,
@@ -93,9 +93,7 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
     return [EvaluationSet(task, source, data.texts()) for source, data in found]
 
 
-def result_of(
-    found: Overlap, *, of: EvaluationSet, records: int, scored: Result | None, seed: int
-) -> Result:
+def result_of(found: Overlap, *, of: EvaluationSet, scored: Result | None, seed: int) -> Result:
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
     overlapping = {"pairs": found.pairs, "texts": found.texts}
     counts = {f"{level}_in_training": len(rows) for level, rows in overlapping.items()}
@@ -117,7 +115,7 @@ def result_of(
         task="contamination",
         name=f"contamination-{of.source.name}",
         n=len(of.items),
-        counts={"training_records": records} | counts,
+        counts={"training_records": found.records} | counts,
         settings={"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[NOTE],
         items=[

@@ -24,6 +24,8 @@ class Overlap:
 
     pairs: list[int]
     texts: list[int]
+    records: int
+    """How many training records were compared."""
 
 
 def normalize(text: str) -> str:
@@ -41,7 +43,8 @@ def find(items: dict[str, list[TextPair]], training: Iterable[Sequence[str]]) ->
     wanted = {frozenset(row) for rows in keys.values() for row in rows if all(row)}
     seen_texts: set[bytes] = set()
     seen_pairs: set[frozenset] = set()
-    for record in training:
+    records = 0
+    for records, record in enumerate(training, 1):  # noqa: B007
         left, right, *context = map(_key, record)
         seen_texts.update({left, right, *context} & texts)
         both = frozenset((left, right))
@@ -51,6 +54,7 @@ def find(items: dict[str, list[TextPair]], training: Iterable[Sequence[str]]) ->
         name: Overlap(
             pairs=[i for i, row in enumerate(rows) if all(row) and frozenset(row) in seen_pairs],
             texts=[i for i, row in enumerate(rows) if seen_texts & set(row)],
+            records=records,
         )
         for name, rows in keys.items()
     }

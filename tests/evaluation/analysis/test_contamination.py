@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def test_pairs_in_either_order_and_texts_anywhere():
     found = overlap.find(items, iter(training))["set"]
     assert found.pairs == [0]
     assert found.texts == [0, 1, 3, 5]
+    assert found.records == 4
 
 
 def test_context_turns_are_texts_of_their_record():
@@ -81,7 +83,11 @@ def stored(write_text, tmp_path, word_encoder):
     return found
 
 
-def test_scores_without_what_overlaps(stored, write_records, tmp_path, run, fails):
+@pytest.mark.parametrize("disable", [False, True])  # as TQDM_DISABLE does
+def test_scores_without_what_overlaps(
+    stored, write_records, tmp_path, run, fails, monkeypatch, disable
+):
+    monkeypatch.setattr(contamination, "tqdm", partial(contamination.tqdm, disable=disable))
     records = [("the dog is running", "A dog runs"), ("else", "nothing")]
     train = write_records(
         "train-1.tfrecord", [{"input": left, "response": right} for left, right in records]

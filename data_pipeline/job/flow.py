@@ -58,8 +58,8 @@ def follow(turns: pa.RecordBatch, flow: Flow, cases: Cases, *, are_turns: bool) 
         turns.column(name).to_pylist()
         for name in ("thread", "id", "parent", "author", "text", "dropped_by")
     )
-    seconds = list(map(Decimal, turns.column("order").to_pylist()))
     gap = None if flow.gap is None else Decimal(str(flow.gap)) * _SECONDS_AN_HOUR
+    seconds = [] if gap is None else list(map(Decimal, turns.column("order").to_pylist()))
     links = rows_of(_within_threads(turns, "parent"), _within_threads(turns, "id")).to_pylist()
     turn_of = list(range(len(ids)))
     last: dict[tuple[str, str | None], int] = {}

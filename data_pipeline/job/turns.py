@@ -7,9 +7,10 @@ by their order, linked as `Flow` says, and go on to the join like any other mess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
@@ -60,11 +61,12 @@ def link_messages(
     if are_turns:
         ids = _ids_of_turns(messages, rows, places, runs)
         ordered = each_id_once(with_columns(ordered, ORDERED, id=ids), cases)
-    said = (ordered.column(name).to_pylist() for name in ("thread", "order"))
-    for row, (before, own) in enumerate(pairwise(zip(*said, strict=True))):
-        if before == own:
-            what = f"messages, first {own[1]} in the thread {own[0]!r}"
-            cases.add(TIES, what, (ordered, row), (ordered, row + 1))
+    said = [ordered.column(name) for name in ("thread", "order")]
+    is_tie = pc.and_(*(pc.equal(column[1:], column[:-1]) for column in said))
+    for row in np.flatnonzero(is_tie).tolist():
+        thread, order = (column[row].as_py() for column in said)
+        what = f"messages, first {order} in the thread {thread!r}"
+        cases.add(TIES, what, (ordered, row), (ordered, row + 1))
     return follow(ordered, flow, cases, are_turns=are_turns)
 
 

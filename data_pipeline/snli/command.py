@@ -121,16 +121,16 @@ class _Pairs:
             names = [next((name for name in of if name in there), of[0]) for of in FIELDS]
             names = names if names[-1] in there else names[:-1]
             for rows in read_rows(file, names, tap=tap, form=_COLUMNS):
-                self._add_rows(file.path, rows)
+                self._add_rows(rows)
         return file.describe(tap)
 
-    def _add_rows(self, path: str, rows: Rows) -> None:
+    def _add_rows(self, rows: Rows) -> None:
         malformed = list(rows.malformed)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
-                self._counts.update(self._add(*values, f"{PurePath(path).name}:{number}"))
+                self._counts.update(self._add(*values, f"{PurePath(rows.path).name}:{number}"))
             except ValueError as error:
-                malformed.append(MalformedLine(path, number, as_raw(values), str(error)))
+                malformed.append(MalformedLine(rows.path, number, as_raw(values), str(error)))
         self._counts.update(lines=rows.total, malformed=len(malformed))
         letters = self.contents[DEAD_LETTERS]
         in_order = sorted(malformed, key=lambda line: line.number)

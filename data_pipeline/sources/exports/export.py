@@ -90,9 +90,7 @@ class ExportReader:
     filters: Mapping[str, Any]
     """Options that are given, of those of the format -> what is given."""
 
-    def __call__(
-        self, file: InputFile, names: Sequence[str], tap: Tap
-    ) -> Iterator[tuple[InputFile, Rows]]:
+    def __call__(self, file: InputFile, names: Sequence[str], *, tap: Tap) -> Iterator[Rows]:
         """Yields the wanted fields of all messages of a file, or of the files in a zip.
 
         Raises:
@@ -101,8 +99,7 @@ class ExportReader:
         export = export_of(self.name)
         for inner in inner_files(file, export.files, is_needed=True):
             if not is_one_of(inner.path, export.people_files):
-                for rows in self._rows(export, inner, names, tap if inner is file else Tap()):
-                    yield inner, rows
+                yield from self._rows(export, inner, names, tap if inner is file else Tap())
 
     def _rows(
         self, export: Export, file: InputFile, names: Sequence[str], tap: Tap
@@ -111,7 +108,7 @@ class ExportReader:
         rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
         for name, given in self.filters.items():
             rules[name] = partial(export.filters[name], given)
-        rows = Rows([], [], [])
+        rows = Rows(file.path, [], [], [])
         for found in export.records(file, tap):
             if isinstance(found, MalformedLine):
                 rows.malformed.append(found)
@@ -134,7 +131,7 @@ class ExportReader:
                 rows.values.extend(tuple([get(each) for get in getters]) for each in messages)
             if rows.total >= ROWS_A_BATCH:
                 yield rows
-                rows = Rows([], [], [])
+                rows = Rows(file.path, [], [], [])
         yield rows
 
 

@@ -38,7 +38,7 @@ def read_delimited(
                 f"{file.path}: its header cannot be read: {header.fault}{hint}"
             )
         positions, notes = positions_of(names, header.fields if header else [], file.path)
-        batch = Rows([], [], [], notes)
+        batch = Rows(file.path, [], [], [], notes)
         by_default = dialect.quotes is None and not dialect.encloses
         for row in table:
             if row.fault:
@@ -54,7 +54,7 @@ def read_delimited(
                     batch = batch._replace(notes=batch.notes | {_QUOTES})
             if batch.total >= ROWS_A_BATCH:
                 yield batch
-                batch = Rows([], [], [])
+                batch = Rows(file.path, [], [], [])
         yield batch
     except UnclosedQuoteError as error:
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error

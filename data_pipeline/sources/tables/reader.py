@@ -97,7 +97,7 @@ def _read_json_lines(
 ) -> Iterator[Rows]:
     """Yields the fields of all lines, each an object; empty lines are no rows."""
     getters = list(map(getter, names))
-    rows = Rows([], [], [])
+    rows = Rows(file.path, [], [], [])
     for batch in read_line_batches(file, tap, encoding=encoding):
         for index, line in enumerate(batch.lines):
             if not line or line.isspace():
@@ -114,7 +114,7 @@ def _read_json_lines(
                 rows.values.append(tuple([get(record) for get in getters]))
             if rows.total == ROWS_A_BATCH:
                 yield rows
-                rows = Rows([], [], [])
+                rows = Rows(file.path, [], [], [])
     yield rows
 
 
@@ -166,7 +166,7 @@ def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
                 for column, inner in zip(values, elements, strict=True)
             ]
             numbers = list(range(first, first + batch.num_rows))
-            yield Rows(numbers, list(zip(*values, strict=True)), [], notes)
+            yield Rows(file.path, numbers, list(zip(*values, strict=True)), [], notes)
             first += batch.num_rows
 
 

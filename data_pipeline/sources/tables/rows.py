@@ -23,6 +23,7 @@ MISSING = msgspec.UNSET
 class Rows(NamedTuple):
     """Consecutive rows of one file."""
 
+    path: str
     numbers: list[int]
     """Where each row is in the file, from 1: its first line, or its row of a Parquet file."""
     values: list[tuple[Any, ...]]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -124,10 +125,8 @@ class TableSource(NamedTuple):
     """What is repeated in the texts, as `measured` finds it."""
     skips: Sequence[str] = ()
     """Rules by which a format drops messages; the field `SKIPPED` of each says which one did."""
-    reader: Callable[[InputFile, Sequence[str], Tap], Iterator[tuple[InputFile, Rows]]] | None = (
-        None
-    )
-    """Reads files of another format than tables: a file -> the files in it, or itself, and rows."""
+    reader: Callable[..., Iterator[Rows]] | None = None
+    """Reads files of another format than tables, as `read_rows` does, or the files in a zip."""
 
     @property
     def rule_names(self) -> Sequence[str]:
@@ -219,14 +218,10 @@ class TableSource(NamedTuple):
           UnreadableFileError: if the file cannot be read.
         """
         names = list(self.names.values())
-        if self.reader is not None:
-            found = self.reader(file, names, tap)
-        else:
-            found = ((file, rows) for rows in read_rows(file, names, tap=tap, form=self.form))
-        for inner, rows in found:
-            yield self._judged(inner, rows)
+        read = self.reader or partial(read_rows, form=self.form)
+        yield from map(self._judged, read(file, names, tap=tap))
 
-    def _judged(self, file: InputFile, rows: Rows) -> MessageBatch:
+    def _judged(self, rows: Rows) -> MessageBatch:
         """The messages of some rows; those with a value that cannot be read are malformed."""
         fields = dict(zip(self.names, zip(*rows.values, strict=True), strict=False))
         reasons: dict[int, str] = {}
@@ -242,16 +237,16 @@ class TableSource(NamedTuple):
         if "parent" in values:
             self._link(values, reasons)
         if "order" in values and not threads:
-            values["thread"] = [self._scope(file)] * len(rows.values)
+            values["thread"] = [self._scope(rows.path)] * len(rows.values)
         if SKIPPED in values and "thread" in values:
             # What a format drops, such as who joined, is no part of the thread's flow.
             of = zip(values["thread"], values[SKIPPED], values.get("id", threads[0]), strict=True)
             values["thread"] = [f"{own} ({rule})" if rule else thread for thread, rule, own in of]
-        malformed = [*rows.malformed, *self._malformed(file, rows, reasons)]
+        malformed = [*rows.malformed, *self._malformed(rows, reasons)]
         good = [row for row in range(len(rows.values)) if row not in reasons]
         if reasons:
             values = {role: [some[row] for row in good] for role, some in values.items()}
-        columns = self._columns(file, [rows.numbers[row] for row in good], values)
+        columns = self._columns(rows.path, [rows.numbers[row] for row in good], values)
         return MessageBatch(
             self._messages(columns, rows=len(good)),
             rows.total,
@@ -299,7 +294,7 @@ class TableSource(NamedTuple):
                 reasons.setdefault(row, f"field {self.names['thread']!r} is empty")
 
     def _columns(
-        self, file: InputFile, numbers: list[int], values: dict[str, list[Any]]
+        self, path: str, numbers: list[int], values: dict[str, list[Any]]
     ) -> dict[str, list[Any]]:
         """Name -> column, of all that `SCHEMAS` has for the layout, and the authors."""
         columns: dict[str, list[Any]] = {
@@ -308,10 +303,10 @@ class TableSource(NamedTuple):
         columns |= {_COLUMNS.get(role, (role,))[0]: column for role, column in values.items()}
         if "order" in columns:
             columns["order"] = list(map(str, columns["order"]))
-        within = self._scope(file)
+        within = self._scope(path)
         threads = values.get("thread", columns["thread"])
         if "input" in values:
-            columns["id"] = [f"{self._name(file)}:{number}" for number in numbers]
+            columns["id"] = [f"{self._name(path)}:{number}" for number in numbers]
             # Rows with the same input are one thread, or the input could be in two splits.
             columns["thread"] = [
                 thread or stable_hash(text.encode()).hex()
@@ -331,13 +326,13 @@ class TableSource(NamedTuple):
                 ]
         return columns
 
-    def _name(self, file: InputFile) -> str:
-        return file.path if self.same_names else file.path.rpartition("/")[2]
+    def _name(self, path: str) -> str:
+        return path if self.same_names else path.rpartition("/")[2]
 
-    def _scope(self, file: InputFile) -> str:
+    def _scope(self, path: str) -> str:
         """The name of the file or folder in which ids, and threads, are unique; empty for all."""
-        folder = file.path.rpartition("/")[0] or "."
-        return {FILE: self._name(file), FOLDER: folder}.get(self.ids_within or "", "")
+        folder = path.rpartition("/")[0] or "."
+        return {FILE: self._name(path), FOLDER: folder}.get(self.ids_within or "", "")
 
     def _messages(self, columns: dict[str, list[Any]], *, rows: int) -> pa.RecordBatch:
         """The messages, with the index of the first rule that drops each."""
@@ -388,10 +383,8 @@ class TableSource(NamedTuple):
             groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}
         return frozenset(groups)
 
-    def _malformed(
-        self, file: InputFile, rows: Rows, reasons: Mapping[int, str]
-    ) -> Iterator[MalformedLine]:
+    def _malformed(self, rows: Rows, reasons: Mapping[int, str]) -> Iterator[MalformedLine]:
         for row, reason in reasons.items():
             named = zip(self.names.values(), rows.values[row], strict=True)
             shown = {name: value for name, value in named if value is not MISSING}
-            yield MalformedLine(file.path, rows.numbers[row], as_raw(shown), reason)
+            yield MalformedLine(rows.path, rows.numbers[row], as_raw(shown), reason)

@@ -70,14 +70,14 @@ class Step:
         """The replicas' texts one below the other; each replica has as many."""
         before = tf.cast(self._context.replica_id_in_sync_group, tf.int32) * count
         packed = [
-            tf.stack([tf.fill(tf.shape(ids), kind), ids, tf.cast(rows, tf.int32) + before], axis=1)
-            for kind, (ids, rows) in enumerate(bags.values())
+            tf.stack([tf.fill(tf.shape(ids), kind), ids, tf.cast(texts, tf.int32) + before], axis=1)
+            for kind, (ids, texts) in enumerate(bags.values())
         ]
         gathered = self._gathered(tf.concat(packed, axis=0))
-        kinds, ids, rows = tf.unstack(gathered, num=3, axis=1)
+        kinds, ids, texts = tf.unstack(gathered, num=3, axis=1)
         places = [tf.where(kinds == kind)[:, 0] for kind in range(len(bags))]
         return {
-            name: Bags(tf.gather(ids, at), tf.cast(tf.gather(rows, at), tf.int64))
+            name: Bags(tf.gather(ids, at), tf.cast(tf.gather(texts, at), tf.int64))
             for name, at in zip(bags, places, strict=True)
         }
 

@@ -164,38 +164,38 @@ class AveragingEncoder(SentenceEncoder):
 
         Args:
           bags: of each kind of ids.
-          count: rows, int32 scalar.
+          count: texts, int32 scalar.
           training: whether n-grams of words are dropped.
 
         Returns:
           float32 [count, word_dim].
         """
         words = bags[WORDS]
-        by_root = embedding.one_by_root(words.rows, count)
+        by_root = embedding.one_by_root(words.texts, count)
         different, positions = tf.unique(words.ids)
         vectors, number = embedding.vectors(self._words.table, different), tf.size(different)
         sums = []
         if CHAR_NGRAMS in bags:
-            of_words = self._char_ngrams.bags(different, training=training)
-            of_rows = bags[CHAR_NGRAMS]
+            known = self._char_ngrams.bags(different, training=training)
+            unknown = bags[CHAR_NGRAMS]
             both = embedding.Bags(
-                tf.concat([of_words.ids, of_rows.ids], axis=0),
-                tf.concat([of_words.rows, of_rows.rows + tf.cast(number, tf.int64)], axis=0),
+                tf.concat([known.ids, unknown.ids], axis=0),
+                tf.concat([known.texts, unknown.texts + tf.cast(number, tf.int64)], axis=0),
             )
-            weights = tf.concat([tf.ones([number]), by_root], axis=0)
-            found = self._char_ngrams.sums(both, weights, count=number + count)
-            of_different, of_rows = tf.split(found, tf.stack([number, count]))
-            vectors, sums = tf.add_n([vectors, of_different]), [of_rows]
-        weights = tf.gather(by_root, words.rows)
+            factors = tf.concat([tf.ones([number]), by_root], axis=0)
+            found = self._char_ngrams.sums(both, factors, count=number + count)
+            own_ngrams, of_unknown = tf.split(found, tf.stack([number, count]))
+            vectors, sums = tf.add_n([vectors, own_ngrams]), [of_unknown]
+        weights = tf.gather(by_root, words.texts)
         if self.word_weights is not None:
             weights *= embedding.rows(self.word_weights, words.ids)
         sums.append(
-            embedding.weighted_sums(vectors, positions, words.rows, weights, shape=(count, number))
+            embedding.weighted_sums(vectors, positions, words.texts, weights, shape=(count, number))
         )
         if BIGRAMS in bags:
             bigrams = bags[BIGRAMS]
-            weights = self._config.bigram_weight * embedding.one_by_root(bigrams.rows, count)
-            sums.append(embedding.table_sums(self._bigrams.table, bigrams, weights, count=count))
+            factors = self._config.bigram_weight * embedding.one_by_root(bigrams.texts, count)
+            sums.append(embedding.table_sums(self._bigrams.table, bigrams, factors, count=count))
         return tf.add_n(sums)
 
     def _pooled_in_place(self, ids: dict[str, tf.Tensor]) -> tf.Tensor:
@@ -203,7 +203,7 @@ class AveragingEncoder(SentenceEncoder):
         pooled = embedding.sqrt_n_sums(self._words.table, ids[WORDS])
         if CHAR_NGRAMS in self._kinds:
             of, count = embedding.bags(ids[WORDS]), tf.shape(ids[WORDS])[0]
-            by_root = embedding.one_by_root(of.rows, count)[:, tf.newaxis]
+            by_root = embedding.one_by_root(of.texts, count)[:, tf.newaxis]
             pooled += (
                 by_root
                 * self._char_ngrams.weight

@@ -54,18 +54,18 @@ def _sums(segment: Callable[..., tf.Tensor], table: tf.Variable, ids: tf.Tensor)
     whole = _in_place(_own(table))
     if whole is None:
         different, positions = tf.unique(of.ids)
-        return segment(rows(table, different), positions, of.rows, num_segments=count)
+        return segment(rows(table, different), positions, of.texts, num_segments=count)
     # Summed where they lie, the rows are never copied.
-    return segment(whole, of.ids, of.rows, num_segments=count, sparse_gradient=True)
+    return segment(whole, of.ids, of.texts, num_segments=count, sparse_gradient=True)
 
 
 class Bags(NamedTuple):
-    """Rows of ids in one vector, without padding."""
+    """The ids of texts in one vector, without padding."""
 
     ids: tf.Tensor
-    """int32 [n], row by row."""
-    rows: tf.Tensor
-    """The row of each, int64 [n], not falling."""
+    """int32 [n], text by text."""
+    texts: tf.Tensor
+    """The text of each, int64 [n], not falling; a word, if the ids are those of its n-grams."""
 
 
 def bags(ids: tf.Tensor) -> Bags:
@@ -74,9 +74,9 @@ def bags(ids: tf.Tensor) -> Bags:
     return Bags(tf.gather_nd(ids, places), places[:, 0])
 
 
-def one_by_root(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """1 / sqrt(n), n the number of ids of a row, 1 for none: int64 [n] -> float32 [count]."""
-    number = tf.math.unsorted_segment_sum(tf.ones_like(rows, tf.float32), rows, count)
+def one_by_root(texts: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    """1 / sqrt(n), n the number of ids of a text, 1 for none: int64 [n] -> float32 [count]."""
+    number = tf.math.unsorted_segment_sum(tf.ones_like(texts, tf.float32), texts, count)
     return tf.math.rsqrt(tf.maximum(number, 1))
 
 
@@ -139,13 +139,13 @@ def _times(matrix: tf.Tensor, dense: tf.Tensor, *, rows: tf.Tensor) -> tf.Tensor
 def table_sums(
     table: tf.Variable | tf.Tensor, bags: Bags, weights: tf.Tensor, *, count: tf.Tensor
 ) -> tf.Tensor:
-    """Sums of a table's vectors, each row of them times a weight, by `weighted_sums`.
+    """Sums of a table's vectors, those of a text times its weight, by `weighted_sums`.
 
     Args:
       table: float32 [ids, dim].
-      bags: the ids that each row sums.
+      bags: the ids whose vectors are summed.
       weights: float32 [count].
-      count: the number of rows.
+      count: the number of texts.
 
     Returns:
       float32 [count, dim].
@@ -154,8 +154,8 @@ def table_sums(
     return weighted_sums(
         vectors(table, different),
         positions,
-        bags.rows,
-        tf.gather(weights, bags.rows),
+        bags.texts,
+        tf.gather(weights, bags.texts),
         shape=(count, tf.size(different)),
     )
 

@@ -74,9 +74,9 @@ class CharNgrams(Table):
             )
 
     def bags(self, words: tf.Tensor, training: bool | tf.Tensor = False) -> embedding.Bags:
-        """The n-grams of words: ids of words, int32 [n] -> a row each."""
+        """The n-grams of words: ids of words, int32 [n] -> of each, its n-grams."""
         return embedding.bags(self._drop(embedding.rows(self.of_word, words), training=training))
 
     def sums(self, bags: embedding.Bags, weights: tf.Tensor, *, count: tf.Tensor) -> tf.Tensor:
-        """Rows of n-grams, and float32 [count] that they are multiplied by -> [count, dim]."""
+        """N-grams, and float32 [count] that their sums are multiplied by -> [count, dim]."""
         return embedding.table_sums(self.table, bags, self.weight * weights, count=count)

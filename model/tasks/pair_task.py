@@ -72,7 +72,7 @@ class PairTask(abc.ABC):
         """Trains on one replica's batch; called in replica context.
 
         The loss is the mean over this replica's records; gradients are divided by the number of
-        replicas before the optimizer sums them.
+        replicas before `gradients.Step` sums them.
 
         Args:
           inputs: a batch, as `parse` returns it.

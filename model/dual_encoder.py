@@ -142,23 +142,6 @@ class DualEncoder(tf_keras.Model):
     def _ids(self, sentences: Sentences) -> Mapping[str, tf.Tensor]:
         return sentences if isinstance(sentences, Mapping) else self.text(sentences)
 
-    def join_context(
-        self, inputs: tf.Tensor, context: Sentences, training: bool = False
-    ) -> tf.Tensor:
-        """Embeddings u and what was said before -> embeddings of the inputs in their context.
-
-        Args:
-          inputs: float32 [batch, embedding_dim].
-          context: the messages before each input in one text, the nearest first; "" for none.
-          training: whether words are dropped.
-
-        Returns:
-          float32 [batch, embedding_dim], of unit length.
-        """
-        ids = self._ids(context)
-        embeddings = self.encode_inputs(ids, training=training)
-        return self.context_network(inputs, embeddings, has_words(ids))
-
     def encode_responses(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
         """v', the response as the score sees it: float32 [batch, embedding_dim]."""
         return self.response_network(self.encode_inputs(sentences, training=training))

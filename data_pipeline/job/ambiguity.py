@@ -35,16 +35,16 @@ Place = tuple[pa.RecordBatch, int]
 """A batch with positions, and texts of kept messages; and the row of a message in it."""
 
 
-def position_of_first(file: int) -> int:
-    """The position of the first message of a file, by that of the file in reading order."""
-    return file << _ROW_BITS
+def position_of_first(part: int) -> int:
+    """The position of the first message of a file or part, by its number in reading order."""
+    return part << _ROW_BITS
 
 
 class Cases:
     """How often something was ambiguous in a partition, and the first case of each kind."""
 
     def __init__(self, files: Sequence[str]):
-        """Takes the path of each file, in reading order."""
+        """Takes the path of each file or part, in reading order."""
         self._files = files
         self.counts: Counter = Counter()
         """Of each kind; those that are not named are added here."""

@@ -7,6 +7,7 @@
 Elements are Arrow batches of many messages or pairs, or blocks of them (`exchange`).
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import apache_beam as beam
@@ -41,7 +42,6 @@ def build(
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
-    `shares` are the files that one worker reads.
     Shards, notes and the report are written into the folder of the exchange.
     """
     folder = exchange.folder
@@ -54,14 +54,16 @@ def build(
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, INPUTS, UNREADABLE, main="messages")
     )
-    pairs, join_tallies = _pair(messages, read_tally, plan, exchange)
-    tallies, written = [read_tally, *join_tallies], []
+    paths = {position: file.path for share in shares for position, file in share}
+    in_order = [paths[position] for position in range(len(paths))]
+    pairs, join_tallies = _pair(messages, read_tally, plan, exchange, in_order)
+    tallies, files = [read_tally, *join_tallies], []
     if plan.excluded is not None:
         pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
             decontaminate, excluded=plan.excluded
         ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
         tallies.append(tally)
-        written.append(
+        files.append(
             pipeline
             | "Start the list of removed pairs" >> beam.Impulse()
             | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
@@ -79,7 +81,7 @@ def build(
     else:
         pairs |= "Split the pairs" >> beam.Map(with_hashed_splits, split_by=split_by, **fractions)
     rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
-    written.append(
+    files.append(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.Map(write_shard, folder=folder, shards=plan.shards)
     )
@@ -92,7 +94,7 @@ def build(
         folder,
         tallies=tallies,
         unreadable=AsList(unreadable),
-        files=AsList(written | "List the files written" >> beam.Flatten()),
+        files=AsList(files | "List the files written" >> beam.Flatten()),
         inputs=AsList(inputs),
         examples=AsSingleton(few, default_value=[]),
     )
@@ -103,9 +105,12 @@ def _pair(
     read_tally: beam.PCollection,
     plan: Plan,
     exchange: Exchange,
+    files: Sequence[str],
 ) -> tuple[beam.PCollection, list[beam.PCollection]]:
-    """Batches of messages, and their counts -> batches of pairs, and their counts."""
-    files = [file.path for file in plan.files]
+    """Batches of messages, and their counts -> batches of pairs, and their counts.
+
+    `files` are the paths of the files and parts, in reading order.
+    """
     tallies, layout, flow = [], plan.source.layout, plan.source.flow
     by_partition = partial(join.by_partition, partitions=plan.partitions)
     rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns

@@ -25,7 +25,6 @@ class Plan(NamedTuple):
     """What the graph and the published folder depend on."""
 
     options: PairOptions
-    files: list[InputFile]
     source: Source
     shards: Shards
     stored_bytes: int
@@ -63,7 +62,6 @@ def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
         excluded = Excluded(options.exclude_texts, are_halves=options.pairs_of == HALVES)
     return Plan(
         options,
-        files,
         source,
         shards_of(options, stored_bytes=stored_bytes),
         stored_bytes,

@@ -30,6 +30,8 @@ from data_pipeline.storage.filesystem import as_json, open_stored
 from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder
 from data_pipeline.storage.synthetic import synthetic_flag
 
+Inputs = list[tuple[dict[str, Any], list[FileRead]]]
+"""Each input file's entry in COMPLETED, and what was read of its parts."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _MOST_REASONS = 100
@@ -43,11 +45,11 @@ _PACKAGE = "conversational-embeddings"
 
 
 def publish(
-    output: OutputFolder, report: Report, reads: list[FileRead], plan: Plan, *, reasons: Counter
+    output: OutputFolder, report: Report, inputs: Inputs, plan: Plan, *, reasons: Counter
 ) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
-    `reads` are those of all files, in order; `reasons` says why lines are malformed, and how many.
+    `reasons` says why lines are malformed, and how many.
 
     Raises:
       InputError: if the result may not be published; the output of an earlier job stays then.
@@ -58,9 +60,9 @@ def publish(
     if plan.options.split_by == NEWEST and {*report.tally.get(MONTHS, ())} == {WITHOUT_TIME}:
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
-    _accept(reads, plan, counts, dead_letters, hints)
+    _accept(inputs, plan, counts, dead_letters, hints)
     files = {file.name: file for file in report.files}
-    by_path = {read.about["path"]: read.about for read in reads}
+    by_path = {about["path"]: about for about, _ in inputs}
     options = plan.describe()
     try:
         version = metadata.version(_PACKAGE)
@@ -71,7 +73,7 @@ def publish(
         "made": datetime.now(UTC).date().isoformat(),
         "source": plan.source.wording._asdict(),
         "options": options,
-        **_card_of_inputs(reads, list(counts["dropped"])),
+        **_card_of_inputs(inputs, list(counts["dropped"])),
         "malformed_reasons": dict(reasons.most_common(_MOST_REASONS)),
         "counts": counts,
         **_card_of_pairs(report),
@@ -116,15 +118,11 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
 
 
 def _accept(
-    reads: list[FileRead],
-    plan: Plan,
-    counts: dict[str, Any],
-    dead_letters: list[bytes],
-    hints: list[str],
+    inputs: Inputs, plan: Plan, counts: dict[str, Any], dead_letters: list[bytes], hints: list[str]
 ) -> None:
     """Checks that the result may be published, and warns of what is odd."""
     options, pairs = plan.options, sum(counts[f"{split}_pairs"] for split in plan.shards.by_split)
-    groups: frozenset[str] = frozenset().union(*(read.groups for read in reads))
+    groups: frozenset[str] = frozenset().union(*(read.groups for read in _reads_of(inputs)))
     hints = [*hints, *plan.source.hints(groups)]
     if plan.excluded is not None and counts["pairs"] and not counts["excluded"]:
         hints.append(plan.excluded.no_match())
@@ -176,15 +174,19 @@ def _names_of(paths: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names):,} files, {names[0]} to {names[-1]}"
 
 
-def _card_of_inputs(reads: list[FileRead], rule_names: list[str]) -> dict[str, Any]:
-    examples = first_examples(reads)
+def _reads_of(inputs: Inputs) -> list[FileRead]:
+    return [read for _, reads in inputs for read in reads]
+
+
+def _card_of_inputs(inputs: Inputs, rule_names: list[str]) -> dict[str, Any]:
+    examples = first_examples(_reads_of(inputs))
     files = [
         {
-            **{"file": read.about["path"], "bytes": read.about["bytes"]},
-            "crc32c": read.about["crc32c"],
-            **{"lines": read.lines, "malformed": read.malformed},
+            **{"file": about["path"], "bytes": about["bytes"], "crc32c": about["crc32c"]},
+            "lines": sum(read.lines for read in reads),
+            "malformed": sum(read.malformed for read in reads),
         }
-        for read in reads
+        for about, reads in inputs
     ]
     dropped = {rule: examples.get(rule, []) for rule in rule_names}
     return {"inputs": files, "dropped_examples": dropped}

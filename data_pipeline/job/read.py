@@ -36,15 +36,15 @@ EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
 
 NumberedFile = tuple[int, InputFile]
-"""The position of an input file among all in reading order, and the file."""
+"""An input file, or a part of one, and its position among all in reading order."""
 
 
 class FileRead(NamedTuple):
-    """What is known of an input file that was read to its end."""
+    """What is known of an input file, or of a part of one, that was read to its end."""
 
     position: int
     about: dict[str, Any]
-    """Path, size, time and checksum (`InputFile.describe`)."""
+    """Path, size, time and checksum (`InputFile.describe`); of parts, the last one's holds."""
     lines: int
     malformed: int
     dead_letters: str
@@ -93,8 +93,8 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
             lines += batch.lines
             malformed += len(batch.malformed)
             ascending += batch.ascending
-            note.write(tap.size)
-    note.write(file.size, finished=True)
+            note.write(max(0, tap.size - file.start))
+    note.write(file.stored_bytes, finished=True)
     counts = Counter(lines=lines, malformed=malformed)
     yield TaggedOutput(TALLY, {COUNTS: counts, ASCENDING: Counter({file.path: ascending})})
     about = file.describe(tap)
@@ -121,7 +121,7 @@ def _keep_examples(
 
 
 def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
-    """The first examples of each rule over files, in their order."""
+    """The first examples of each rule over files or parts, in their order."""
     first: dict[str, list[str]] = {}
     for read in reads:
         for rule, texts in read.examples.items():
@@ -129,11 +129,11 @@ def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
     return first
 
 
-def write_dead_letters(folder: str, reads: Iterable[FileRead]) -> tuple[ShardFile, Counter]:
+def write_dead_letters(folder: str, parts: Iterable[FileRead]) -> tuple[ShardFile, Counter]:
     """Writes the first malformed lines of all files, in reading order; counts why they are."""
     reasons: Counter = Counter()
     with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
-        for path in filter(None, (read.dead_letters for read in reads)):
+        for path in filter(None, (part.dead_letters for part in parts)):
             with closing(open_stored(path)) as stream:
                 for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
                     file.write(line)

@@ -18,6 +18,10 @@ class FirstMessages(Wrapped):
 
     messages: int
 
+    def reads_parts(self, file: InputFile) -> bool:
+        """False: the first messages are in one place."""
+        return False
+
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the first messages, and of their batches' malformed lines the same share."""
         left, malformed_left = self.messages, max(self.messages, _MALFORMED_LINES)

@@ -152,6 +152,12 @@ class Source(Protocol):
           UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
         """
 
+    def reads_parts(self, file: InputFile) -> bool:
+        """Whether `read` can begin at any line, so that several processes share a large file.
+
+        Then it reads with `read_line_batches`.
+        """
+
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Reasons for having less than was asked for, by the groups of all files, to warn of."""
 

@@ -111,6 +111,8 @@ class Tap:
 
     def __init__(self) -> None:
         self.size = 0
+        self.lines = 0
+        """How many lines are before those that a reader of a part of a file gives."""
         self._checksum = google_crc32c.Checksum()
         self._stream: Any = None
 

@@ -33,15 +33,23 @@ class UnreadableFileError(Exception):
 
 
 class InputFile(NamedTuple):
-    """A file to read."""
+    """A file to read, or a part of one (`shares`)."""
 
     path: str
     size: int
-    """Bytes as stored, that is, compressed."""
+    """Bytes of the whole file as stored, that is, compressed."""
     modified: float = 0.0
     """When it was last written, in seconds since 1970; 0 where the filesystem does not say."""
+    start: int = 0
+    end: int | None = None
+    """The stored bytes where the part starts and behind it; None for the whole file."""
     location: str = ""
     """The absolute path, since workers may run in another folder; empty where it is `path`."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes to read, as stored."""
+        return (self.size if self.end is None else self.end) - self.start
 
     @property
     def full_path(self) -> str:

@@ -126,13 +126,15 @@ def read_line_batches(
         texts = codecs.iterdecode(chunks, encoding, _UNDECODABLE)
         chunks = (text.encode(errors="surrogatepass") for text in texts)
     try:
-        yield from _split_lines(file.path, chunks)
+        yield from _split_lines(file.path, chunks, tap)
     except UnicodeError as error:  # UTF-16 and 32 begin with a byte order mark
         raise UnreadableFileError(f"{file.path}: not {encoding}: {error}") from error
 
 
 def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
     """Yields the decompressed contents of a file in chunks of any size, read through `tap`.
+
+    Of a part these are whole lines (`_lines_of_part`).
 
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
@@ -142,7 +144,8 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         if not file.size and is_compressed(file):
             raise EOFError("it is empty")
         with closing(file.open()) as raw:
-            yield from _decompress(path, tap.on(raw).read)
+            chunks = _decompress(path, tap.on(raw).read)
+            yield from chunks if file.end is None else _lines_of_part(file, file.end, chunks, tap)
     except (*_CORRUPT, OSError) as error:
         # bz2 and gzip report corrupt data as an OSError without a number; one with a number
         # that may pass (a network file system's, say) goes on to the runner, which tries again.
@@ -151,6 +154,32 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         if isinstance(error, OSError) and error.errno in _PERMANENT:
             raise UnreadableFileError(f"{path}: {error.strerror}") from error
         raise
+
+
+def _lines_of_part(file: InputFile, end: int, chunks: Iterator[bytes], tap: Tap) -> Iterator[bytes]:
+    """The lines that begin behind the start of a part and not behind its end; and the first line.
+
+    Each line is in one part, also where a part starts inside a line. A chunk is where its last byte
+    is, which is the same for whoever reads the file, since all read it from its start. So whoever
+    reads the last part has the checksum of the file.
+    """
+    has_begun = not file.start
+    for chunk in chunks:
+        if tap.size > end:
+            # The last line goes on behind the part, to which it belongs.
+            line, found, _ = chunk.partition(b"\n")
+            if has_begun:
+                yield line + found
+            if found or not has_begun:
+                return
+        elif has_begun:
+            yield chunk
+        else:
+            size = len(chunk) if tap.size <= file.start else chunk.find(b"\n") + 1 or len(chunk)
+            has_begun = tap.size > file.start and chunk[:size].endswith(b"\n")
+            tap.lines += _line_feeds(chunk[:size])
+            if has_begun:
+                yield chunk[size:]
 
 
 def _decompress(path: str, read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -194,8 +223,8 @@ def _streams(
             data = read(BATCH_BYTES)
 
 
-def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
-    first_line, head, skipped = 1, b"", 0
+def _split_lines(path: str, chunks: Iterator[bytes], tap: Tap) -> Iterator[LineBatch]:
+    lines, head, skipped = 0, b"", 0
     for chunk in chunks:
         end = chunk.rfind(b"\n")
         if end < 0:
@@ -209,11 +238,11 @@ def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
         size = len(head) + skipped + of_first
         # Of a line that is too long, only the head is kept.
         content = b"".join((head, memoryview(chunk)[of_first if skipped else 0 : end]))
-        yield (batch := _batch(path, first_line, content, size_of_first=size))
-        first_line += batch.number_of_lines
+        yield (batch := _batch(path, tap.lines + lines + 1, content, size_of_first=size))
+        lines += batch.number_of_lines
         head, skipped = chunk[end + 1 :], 0
     if head:
-        yield _batch(path, first_line, head, size_of_first=len(head) + skipped)
+        yield _batch(path, tap.lines + lines + 1, head, size_of_first=len(head) + skipped)
 
 
 def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
@@ -221,6 +250,9 @@ def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) ->
     first_bytes = size_of_first if size_of_first > MAX_LINE_BYTES else 0
     if first_line == 1:
         content = content.removeprefix(_BYTE_ORDER_MARK)
+    return LineBatch(path, first_line, content, _line_feeds(content) + 1, first_bytes)
+
+
+def _line_feeds(content: bytes) -> int:
     # NumPy counts them five times as fast as bytes.count.
-    line_feeds = np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED)
-    return LineBatch(path, first_line, content, int(line_feeds) + 1, first_bytes)
+    return int(np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED))

@@ -156,6 +156,10 @@ class RedditSource:
                 hints.append(f"--{option}: no comment is of {shown}{more}")
         return hints
 
+    def reads_parts(self, file: InputFile) -> bool:
+        """True: a line is a comment."""
+        return True
+
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the comments or the submissions of a dump."""
         judge = self.judge_submissions if file.path in self.submissions else self.judge

@@ -26,7 +26,7 @@ from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
-from data_pipeline.sources.tables.reader import read_rows
+from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
 from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows, as_raw
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, as_time, whole
@@ -210,6 +210,11 @@ class TableSource(NamedTuple):
 
     def _flag(self, role: str) -> str:
         return flag_of(role) if self.reader is None else "--input"
+
+    def reads_parts(self, file: InputFile) -> bool:
+        """Whether a line is a message: JSON lines in UTF-8."""
+        is_table = self.reader is None and self.form.encoding is None
+        return is_table and suffix_of(file.path, self.form) in JSON_LINES
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
         """Yields the messages of a table, or of the files of an export.

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.sources.reddit.source import RedditSource, Selection
 from data_pipeline.sources.rules import PAPER
+from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.lines import _split_lines
 from tests.data_pipeline.sources.one_by_one import parse_comment, rule_that_drops
 
@@ -82,7 +83,9 @@ WHOLE = orjson.dumps(FIELDS_OF_WHOLE)
 
 def batch_of(lines):
     """The lines as a file's reader hands them on; a line feed in one makes two."""
-    (batch,) = _split_lines("RC", iter([b"".join(line + b"\n" for line in lines or [b""])]))
+    (batch,) = list(
+        _split_lines("RC", iter([b"".join(line + b"\n" for line in lines or [b""])]), Tap())
+    )
     return batch
 
 

@@ -46,15 +46,21 @@ class RankingData:
 
 
 def find(path: Path) -> list[Source]:
-    """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
-    return [Source(NAME, (path,)) if path.is_file() else shards(path, "test")]
+    """Return one source: the file itself, the files of a pattern, or test-* of the folder."""
+    if path.is_file():
+        return [Source(NAME, (path,))]
+    return [shards(path, "test") if path.is_dir() else _whole(path.parent, path.name)]
 
 
 def shards(folder: Path, split: str) -> Source:
     """Return the files of a split."""
-    files = text_files.find(folder, f"{split}-*.tfrecord")
+    return _whole(folder, f"{split}-*.tfrecord")
+
+
+def _whole(folder: Path, pattern: str) -> Source:
+    files = text_files.find(folder, pattern)
     if not files:
-        raise InputError(f"{folder}: no {split}-*.tfrecord here (plain or .gz)")
+        raise InputError(f"{folder}: no {pattern} here (plain or .gz)")
     require_whole(files)
     return Source(NAME, tuple(files))
 

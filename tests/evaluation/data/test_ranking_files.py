@@ -26,6 +26,9 @@ def test_reads_every_test_shard(write_records, tmp_path):
     ]
     assert found.pairs == expected
     assert read(first).pairs == expected[:2]
+    assert read(tmp_path / "test-0000[02]-of-*").pairs == expected
+    with pytest.raises(InputError, match="other-"):
+        read(tmp_path / "other-*")
 
 
 def test_records_without_ids_get_them_from_their_place(write_records):

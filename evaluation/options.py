@@ -140,7 +140,9 @@ class ResponseRankingOptions(NamedCandidatesOptions, ResultsOptions, ModuleOptio
     """P@N."""
 
     task: ClassVar[str] = "response_ranking"
-    data: Path = option(help="folder with test-*.tfrecord, one such file, or a pattern", metavar="PATH")
+    data: Path = option(
+        help="folder with test-*.tfrecord, one such file, or a pattern", metavar="PATH"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

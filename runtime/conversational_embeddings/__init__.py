@@ -6,7 +6,7 @@
 ...     ["How old are you?", "What is your age?", "What is your name?"]
 ... )
 >>> print(f"{age @ years:.2f} {age @ name:.2f}")
-0.61 0.12
+0.69 0.42
 """
 
 from conversational_embeddings._module import Module, load

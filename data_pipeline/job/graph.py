@@ -83,7 +83,7 @@ def build(
     rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
     files.append(
         group_all(rows, keys=len(plan.shards.listed()))
-        | "Write the shards" >> beam.Map(write_shard, folder=folder, shards=plan.shards)
+        | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
     tallies.append(count_in_train(pairs, exchange, partitions=plan.partitions))
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)

@@ -16,7 +16,7 @@ _MIN_PARTITIONS = 16
 _MOST_PARTITIONS = 1024
 _OF_ALL_SOURCES = (
     *("pairs_of", "split_by", "test_fraction", "validation_fraction", "format", "gzip"),
-    *("context_turns", "max_copies_of_pair"),
+    *("records_per_file", "context_turns", "max_copies_of_pair"),
 )
 """Options of all sources that change what is written, beside the shards."""
 

@@ -1,4 +1,4 @@
-"""The job's report -> the published folder: shards, statistics, data card, COMPLETED."""
+"""The job's report -> the published folder: numbered shards, statistics, data card, COMPLETED."""
 
 import logging
 from collections import Counter
@@ -23,11 +23,11 @@ from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
 from data_pipeline.pairs.newest import UNKNOWN
 from data_pipeline.pairs.overlap import IN_TRAIN
-from data_pipeline.pairs.splits import NEWEST, TEST, TRAIN, VALIDATION
+from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
-from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
 from data_pipeline.storage.synthetic import synthetic_flag
 
 Inputs = list[tuple[dict[str, Any], list[FileRead]]]
@@ -61,7 +61,7 @@ def publish(
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
     _accept(inputs, plan, counts, dead_letters, hints)
-    files = {file.name: file for file in report.files}
+    files = _numbered(report.files, suffix=plan.shards.format.suffix)
     by_path = {about["path"]: about for about, _ in inputs}
     options = plan.describe()
     try:
@@ -166,6 +166,16 @@ def _accept(
             )
     for hint in hints:
         _LOG.warning("warning: %s", hint)
+
+
+def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, ShardFile]:
+    """Published name -> file: the shards of a split are numbered; other names stay."""
+    named = {file.name: file for file in files if not file.split}
+    for split in SPLITS:
+        of_split = sorted(file for file in files if file.split == split)
+        for number, file in enumerate(of_split):
+            named[f"{split}-{number:05d}-of-{len(of_split):05d}{suffix}"] = file
+    return named
 
 
 def _names_of(paths: list[str]) -> str:

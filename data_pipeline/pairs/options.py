@@ -65,6 +65,12 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
         help="compress the files; not for Parquet, which is already compressed",
         group=_STORAGE,
     )
+    records_per_file: int | None = option(
+        None,
+        help="write more files if a shard has more; default: no limit",
+        minimum=1,
+        group=_STORAGE,
+    )
     pairs_of: str = option(
         REPLIES,
         help="replies: a message and a reply to it; halves: the first and the second half of a "

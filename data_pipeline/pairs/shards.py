@@ -1,9 +1,10 @@
 """Pairs -> shard files, the same in every run.
 
-A pair's shard is a hash of its reply's id.
+A pair's shard is a hash of its reply's id; a shard with more records than `--records_per_file`
+becomes several files. Files are numbered when all are written (`publish`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -81,13 +82,19 @@ def shards_of(options: PairOptions, *, stored_bytes: int) -> Shards:
 
 def write_shard(
     element: tuple[int, Iterable[Block | None]], *, folder: str, shards: Shards
-) -> ShardFile:
-    """(index of a shard, blocks of its rows) -> its file; a second try writes the same file."""
+) -> Iterator[ShardFile]:
+    """(index of a shard, blocks of its rows) -> its files; a second try writes the same files.
+
+    A shard without records is one file.
+    """
     shard, blocks = element
     split, index = shards.listed()[shard]
     form = shards.format
     # By checksum, then by the row itself.
     rows = received(blocks, ROWS).sort_by([("key", "ascending"), ("row", "ascending")])
-    content = form.file(content_of(rows.column("row")))
-    name = f"{split}-{index:05d}-of-{shards.by_split[split]:05d}{form.suffix}"
-    return write_aside(folder, name, content, records=len(rows), split=split)
+    most = shards.options.records_per_file or max(len(rows), 1)
+    for number, start in enumerate(range(0, max(len(rows), 1), most)):
+        name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
+        in_file = rows.column("row")[start : start + most]
+        content = form.file(content_of(in_file))
+        yield write_aside(folder, name, content, records=len(in_file), split=split)

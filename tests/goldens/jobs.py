@@ -39,7 +39,7 @@ JOBS = {
     "vocabulary": ("vocabulary", "--input", "{reddit}/train-*"),
     "months": MONTHS,
     "months_context": (*MONTHS, "--context_turns", "1", "--test_fraction", "0.2"),
-    "months_in_three_shards": (*MONTHS, "--train_shards", "3"),
+    "months_in_three_shards": (*MONTHS, "--train_shards", "3", "--records_per_file", "2000"),
     "irc": (*IRC, "--thread_field", "day", "--author_field", "nick", "--context_turns", "1"),
     "dialogues": (*DIALOGUES, "--text_field", "text", "--validation_fraction", "0.05"),
 }

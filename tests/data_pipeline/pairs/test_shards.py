@@ -82,30 +82,36 @@ def checksum(row):
 
 
 def write(shards, shard, tmp_path, rows, keys=None):
-    """The file of a shard whose rows come in two blocks, and its content."""
+    """The files of a shard whose rows come in two blocks, and their contents."""
     keys = keys or [int.from_bytes(checksum(row), "big") for row in rows]
     arrays = [pa.array(keys, pa.uint32()), pa.array(rows, pa.large_binary())]
     batch = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
     halves = [(0, batch.slice(0, 3)), (0, batch.slice(3))]
     (_, one), (_, two) = Exchange("", inline=True).blocks(halves)
     element = shards.listed().index(shard), [one, None, two]
-    file = write_shard(element, folder=str(tmp_path), shards=shards)
-    return file, (tmp_path / file.name).read_bytes()
+    files = list(write_shard(element, folder=str(tmp_path), shards=shards))
+    return files, [(tmp_path / file.name).read_bytes() for file in files]
 
 
-def test_a_shards_file_holds_its_rows_in_an_order_of_their_own(tmp_path):
+def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     rows = [b'{"a":%d}\n' % number for number in range(5)]
-    shards = shards_with(train=8)
-    file, content = write(shards, ("train", 7), tmp_path, rows)
-    assert (file, content) == write(shards, ("train", 7), tmp_path, rows[::-1])
+    shards = shards_with(records_per_file=2, train=8)
+    files, contents = write(shards, ("train", 7), tmp_path, rows)
+    assert (files, contents) == write(shards, ("train", 7), tmp_path, rows[::-1])
     # In the order of their CRC-32C, little endian.
-    assert content == b"".join(sorted(rows, key=checksum))
-    assert (file.name, file.split) == ("train-00007-of-00008.jsonl", "train")
-    crc32c = f"{google_crc32c.value(content):08x}"
-    assert file.describe() == {"bytes": len(content), "crc32c": crc32c, "records": 5}
+    assert b"".join(contents) == b"".join(sorted(rows, key=checksum))
+    assert [file.name for file in files] == [f"train-00007-0000{n}.jsonl" for n in range(3)]
+    assert [file.records for file in files] == [2, 2, 1]
+    for file, content in zip(files, contents, strict=True):
+        assert file.split == "train"
+        assert file.describe() == {
+            "bytes": len(content),
+            "crc32c": f"{google_crc32c.value(content):08x}",
+            "records": content.count(b"\n"),
+        }
     # Rows of one checksum are in the order of their bytes.
     rows = [b"b\n", b"a\n", b"c\n", b"a\n"]
-    _, content = write(shards_with(), ("train", 0), tmp_path, rows, keys=[5, 5, 1, 5])
-    assert content == b"c\na\na\nb\n"
-    file, content = write(shards_with(), ("train", 0), tmp_path, [])
-    assert (file.records, content) == (0, b"")
+    _, contents = write(shards_with(), ("train", 0), tmp_path, rows, keys=[5, 5, 1, 5])
+    assert contents == [b"c\na\na\nb\n"]
+    files, contents = write(shards_with(records_per_file=1), ("train", 0), tmp_path, [])
+    assert ([file.records for file in files], contents) == ([0], [b""])

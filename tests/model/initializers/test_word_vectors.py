@@ -1,4 +1,4 @@
-"""Vectors begin near those of words said among the same ones or spelt alike, short if frequent."""
+"""Initial word vectors: near those of words with like contexts or spelling, short if frequent."""
 
 import numpy as np
 import pytest

@@ -123,10 +123,10 @@ def _encoders(options: BaselinesOptions) -> list:
     untrained = [words.untrained(letters=letters) for letters in (False, True)]
     trained = [words.of_file(path) for path in options.vectors]
     trained += [words.of_module(module) for module in options.module_words]
-    for table in (*untrained, *trained):
+    encoders += [words.WordAverage(table, sif=True) for table in untrained]
+    for table in trained:
         weighted = words.WordAverage(table, sif=True)
-        encoders += [] if table in untrained else [words.WordAverage(table)]
-        encoders += [weighted, *_mapped(weighted, pairs)]
+        encoders += [words.WordAverage(table), weighted, *_mapped(weighted, pairs)]
     encoders += [evaluation.load_encoder(one, pretrained=True) for one in options.modules]
     for encoder in installed:
         encoders += [encoder, *_mapped(encoder, pairs, most=SLOW_PAIRS)]

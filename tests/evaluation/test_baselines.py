@@ -124,6 +124,9 @@ def test_maps_are_learned_on_training_pairs_and_embeddings_tuned(
     results = tmp_path / "results"
     argv = ["baselines", "--response_ranking", tmp_path / "pairs", "--output", results]
     argv += ["--training_pairs", tmp_path / "pairs", "--tune", "--sts", tmp_path / "stsb"]
+    angles = (2.4 * np.arange(600) % 6.28).tolist()
+    rows = "".join(f"word{n} {math.cos(a)} {math.sin(a)} {n % 7}\n" for n, a in enumerate(angles))
+    argv += ["--vectors", write_text("toy.txt", rows)]
     assert "train-" in fails(*argv)
     assert not results.exists()
     records("train", range(200, 400))
@@ -131,11 +134,11 @@ def test_maps_are_learned_on_training_pairs_and_embeddings_tuned(
     run(*argv)
     folders = {path.name for path in (results / "baselines").iterdir()}
     mapped = {name for name in folders if name.endswith("_mapped")}
-    assert mapped == {"untrained_words_SIF_mapped", "untrained_words_and_letters_SIF_mapped"}
-    for name in mapped:
-        (path,) = (results / "baselines" / name).glob("*.json")
-        found = json.loads(path.read_text())
-        assert found["metrics"]["p_at_1"] == 1.0
-        assert "on 200 pairs; P@1 of 100 on 100 validation pairs" in found["module"]["about"]
+    assert mapped == {"toy_SIF_mapped"}
+    (path,) = (results / "baselines" / "toy_SIF_mapped").glob("*.json")
+    found = json.loads(path.read_text())
+    assert found["metrics"]["p_at_1"] == 1.0
+    assert "on 200 pairs; P@1 of 100 on 100 validation pairs" in found["module"]["about"]
     tuned = {path.parent.name for path in (results / "baselines").glob("*/sts-test-tuned.json")}
-    assert tuned == {"untrained_words_SIF", "untrained_words_and_letters_SIF"}
+    untrained = {"untrained_words_SIF", "untrained_words_and_letters_SIF"}
+    assert tuned == {*untrained, "toy_SIF", "toy_averaged"}

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tests.conftest import REPOSITORY
@@ -124,8 +125,9 @@ def test_maps_are_learned_on_training_pairs_and_embeddings_tuned(
     results = tmp_path / "results"
     argv = ["baselines", "--response_ranking", tmp_path / "pairs", "--output", results]
     argv += ["--training_pairs", tmp_path / "pairs", "--tune", "--sts", tmp_path / "stsb"]
-    angles = (2.4 * np.arange(600) % 6.28).tolist()
-    rows = "".join(f"word{n} {math.cos(a)} {math.sin(a)} {n % 7}\n" for n, a in enumerate(angles))
+    known = ["dog", "runs", *(f"word{n}" for n in range(600))]
+    numbers = np.random.default_rng(0).normal(size=(len(known), 8)).astype(str)
+    rows = "".join(" ".join([known[i], *numbers[i]]) + "\n" for i in range(len(known)))
     argv += ["--vectors", write_text("toy.txt", rows)]
     assert "train-" in fails(*argv)
     assert not results.exists()

@@ -13,7 +13,8 @@ names of `NAMED`; in both, scores are on any scale. A pair without a score, whic
 
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,6 +106,23 @@ def train_source(path: Path) -> Source:
     if not (files := find(folder, TRAIN)):
         raise InputError(f"{folder}: no {TRAIN} here (plain or .gz)")
     return _of_file(files[0])
+
+
+def repeated(path: Path) -> set[frozenset[str]]:
+    """The pairs of texts that the benchmark has more than once, in either order: what mteb's
+    STSBenchmark.v2 leaves out. Empty for other data, and where one of its three files is missing.
+    """
+    folder = path if path.is_dir() else path.parent
+    files = [file for name in (TRAIN, *SCORED) for file in find(folder, name)[:1]]
+    if len(files) < len((TRAIN, *SCORED)) or path not in (folder, *files):
+        return set()
+    pairs = [pair for file in files for pair in read(_of_file(file)).texts()]
+    return {pair for pair, times in Counter(map(same_pair, pairs)).items() if times > 1}
+
+
+def same_pair(texts: Iterable[str]) -> frozenset[str]:
+    """What two pairs have in common that differ in order and outer white space alone."""
+    return frozenset(text.strip() for text in texts)
 
 
 def _of_file(path: Path) -> Source:

@@ -11,6 +11,7 @@ LABELS = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "cosine_pearson": "Pearson of cosines",
+    "pearson_without_repeats": "Pearson, STSBenchmark.v2",
     "map": "MAP",
     "avg_rec": "AvgRec",
     "mrr": "MRR",

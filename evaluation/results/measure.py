@@ -149,6 +149,7 @@ def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
     gold = np.array([item["gold"] for item in items], dtype=np.float64)
     genres = np.array([item["genre"] for item in items])
     names, sizes = np.unique(genres, return_counts=True)
+    once = np.array(["repeated" not in item for item in items])
 
     def mean_of_sets(x: np.ndarray, y: np.ndarray, genre: np.ndarray) -> np.ndarray:
         """Return the mean of r by the sets' sizes, as SemEval's years of STS report it."""
@@ -162,6 +163,10 @@ def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
                 found[f"{prefix}pearson"] = correlation.pearson(of[pairs], y)
             if f"{prefix}mean_of_sets" in metrics:
                 found[f"{prefix}mean_of_sets"] = mean_of_sets(of[pairs], y, genres[pairs])
+        if "pearson_without_repeats" in metrics:
+            found["pearson_without_repeats"] = correlation.pearson(
+                score[pairs], y, where=once[pairs]
+            )
         if "spearman" in metrics:  # ranks take most of the time
             found["spearman"] = correlation.spearman(score[pairs], y)
         return found

@@ -6,7 +6,7 @@ as other libraries do. With a tuned matrix
 5 (1 - arccos(cosine) / pi).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from evaluation.results.result import TUNED, Result
 from evaluation.results.store import Evaluation
 
 METRICS = ("pearson", "spearman", "cosine_pearson")
+WITHOUT_REPEATS = "pearson_without_repeats"
+"""That of STSBenchmark.v2: without pairs that the benchmark's files have more than once."""
 MEANS_OF_SETS = ("mean_of_sets", "cosine_mean_of_sets")
 OFFICIAL = {"sts-train": 5749, "sts-dev": 1500, "sts-test": 1379}
 """Pairs of the STS Benchmark's files (section 4.3)."""
@@ -42,8 +44,9 @@ def evaluations(
     data = {source: sts.read(source, columns) for source in sts.sources(path)}
     encoder = load(texts for one in data.values() for texts in one.texts())
     of: Any = {"module": encoder.provenance(), "settings": named}
+    repeated = set() if columns else sts.repeated(path)
     return [
-        Evaluation(source=source, compute=partial(evaluate, encoder, one), **of)
+        Evaluation(source=source, compute=partial(evaluate, encoder, one, repeated=repeated), **of)
         for source, one in data.items()
     ]
 
@@ -58,9 +61,10 @@ def tuning_sources(path: Path) -> tuple[Source, Source]:
 
 def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) -> list[Evaluation]:
     """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
+    repeated = sts.repeated(path)
 
     def compute(source: Source) -> Result:
-        return evaluate(encoder, sts.read(source), matrix=matrix())
+        return evaluate(encoder, sts.read(source), repeated=repeated, matrix=matrix())
 
     of: Any = {"learned_from": tuning_sources(path), "module": encoder.provenance()}
     sources = {each: f"{each.name}{TUNED}" for each in sts.sources(path)}
@@ -70,16 +74,22 @@ def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) 
     ]
 
 
-def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None) -> Result:
-    """Score every pair, and correlate with the gold scores.
+def evaluate(
+    encoder,
+    data: SimilarityData,
+    *,
+    repeated: Collection[frozenset[str]] = (),
+    matrix: np.ndarray | None = None,
+) -> Result:
+    """Score every pair, and correlate with the gold scores; without `repeated` pairs, too.
 
     With a matrix, float32 [dim, dim], embeddings are multiplied by it, and scores are those of
     equation 2, beside those of the embeddings as they are.
     """
-    pairs, name, system = data.pairs, data.name, "module"
-    others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(data.texts())}
+    pairs, texts, name, system = data.pairs, data.texts(), data.name, "module"
+    others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(texts)}
     notes, official = [], OFFICIAL.get(name, len(pairs))
-    left, right = similarity.of_pairs(encoder.encode, data.texts())
+    left, right = similarity.of_pairs(encoder.encode, texts)
     cosines = similarity.cosine(left, right)
     scores = -np.arccos(cosines)
     if matrix is not None:
@@ -105,12 +115,14 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
             pair._asdict()
             | {"score": float(scores[i]), "cosine": float(cosines[i])}
             | {"baselines": {other: float(row[i]) for other, row in others.items()}}
+            | ({"repeated": True} if sts.same_pair(texts[i]) in repeated else {})
             for i, pair in enumerate(pairs)
         ],
     )
+    metrics = (*METRICS, *(MEANS_OF_SETS if data.sets else ()))
     return measure.measured(
         result,
-        (*METRICS, *MEANS_OF_SETS) if data.sets else METRICS,
+        (*metrics, WITHOUT_REPEATS) if repeated else metrics,
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )

@@ -89,9 +89,40 @@ def test_repeats_and_conflicts_are_counted(write_text, word_encoder):
     assert any("7 pairs here and 1,500 in the STS Benchmark" in note for note in result.notes)
 
 
+def test_pairs_that_the_benchmark_repeats_are_left_out_beside(write_text, word_encoder):
+    dev = [("a b c", "a b", 4), ("a", "b", 0), ("x y", "z", 1), ("x y", "z", 5)]
+    once = [("a c", "a c d", 3), ("q", "r", 2), ("s t", "s", 1)]
+    for name, pairs in {
+        "train": [("a b", "a b c ", 4), ("t", "u", 1)],
+        "dev": [*dev, *once],
+        "test": [("b", "a", 1), ("v", "w", 3)],
+    }.items():
+        text = "\n".join(row(gold, one=one, two=two) for one, two, gold in pairs)
+        path = write_text(f"sts-{name}.csv", text)
+    dev_file = path.with_name("sts-dev.csv")
+    for data in (path.parent, dev_file):
+        repeated = sts_files.repeated(data)
+        found = sts.evaluate(word_encoder, read(dev_file), repeated=repeated)
+        kept = [item for item in found.items if "repeated" not in item]
+        assert [(item["sentence1"], item["sentence2"], item["gold"]) for item in kept] == once
+        by_hand = np.corrcoef([[item["score"], item["gold"]] for item in kept], rowvar=False)
+        assert found.metrics["pearson_without_repeats"] == pytest.approx(by_hand[0, 1])
+    path.with_name("sts-train.csv").unlink()
+    assert not sts_files.repeated(path.parent)
+    assert "pearson_without_repeats" not in sts.evaluate(word_encoder, read(dev_file)).metrics
+
+
 def test_official_files(real_data, word_encoder):
     for name in ("sts-dev", "sts-test"):
         result = sts.evaluate(word_encoder, read(real_data / "stsb" / f"{name}.csv"))
         assert {genre: group["n"] for genre, group in result.groups.items()} == SIZES[name]
         assert result.notes == []
         assert result.metrics["pearson"] > 0.3
+    repeated = sts_files.repeated(real_data / "stsb")
+    assert [
+        sum(
+            sts_files.same_pair(texts) in repeated
+            for texts in read(real_data / "stsb" / name).texts()
+        )
+        for name in ("sts-dev.csv", "sts-test.csv")
+    ] == [15, 17]

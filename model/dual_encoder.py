@@ -11,9 +11,8 @@ import tf_keras
 
 from model.configs import parsing, schema
 from model.layers import encoders, nli_head
-from model.layers.context_network import ContextNetwork
 from model.layers.dropout import random_state
-from model.layers.response_network import ResponseNetwork
+from model.layers.networks import ContextNetwork, ResponseNetwork
 from model.losses import Encoded, in_batch_softmax
 from model.text import WORDS
 from model.text.preprocessing import TextToIds, below, has_words
@@ -52,14 +51,9 @@ class DualEncoder(tf_keras.Model):
     `fit` trains with the paper's loss, as `python -m model` does by default; the other objectives
     and NLI need the command.
 
-    Args:
-      text: makes ids of strings.
-      encoder: makes embeddings of ids.
-      response_network: for response selection.
-      context_network: for response selection with the messages before the input.
-      nli_head: for NLI.
-      score_scale: what the dot products are multiplied by.
-      learned_score_scale: whether `score_scale`, above 0, is only where a trained number begins.
+    `text` makes ids of strings, and `encoder` embeddings of ids. The other layers are for response
+    selection, also with the messages before the input, and for NLI. A learned `score_scale`, above
+    0, is only where a trained number begins.
     """
 
     def __init__(
@@ -115,25 +109,18 @@ class DualEncoder(tf_keras.Model):
 
     def call(self, pairs: dict[str, Sentences], training: bool = False) -> Encoded:
         """Encodes `input` and `response`, strings or ids, and `context` if it is there."""
-        names = [
-            "input",
-            "response",
-            *(["context"] if self.reads_context and "context" in pairs else []),
-        ]
+        has_context = self.reads_context and "context" in pairs
+        names = ("input", "response", "context") if has_context else ("input", "response")
         ids = [self._ids(pairs[name]) for name in names]
-        inputs, responses, *contexts = self._encode_each(ids, training=training)
+        if self.encoder.encodes_together:
+            embeddings = self.encode_inputs(below(ids), training=training)
+            parts = tf.split(embeddings, [tf.shape(each[WORDS])[0] for each in ids])
+        else:
+            parts = [self.encode_inputs(each, training=training) for each in ids]
+        inputs, responses, *contexts = parts
         for context in contexts:
             inputs = self.context_network(inputs, context, has_words(ids[-1]))
         return Encoded(inputs, self.response_network(responses), self.score_scale)
-
-    def _encode_each(
-        self, batches: Sequence[Mapping[str, tf.Tensor]], training: bool
-    ) -> list[tf.Tensor]:
-        """Ids of several batches -> of each, float32 [batch, embedding_dim]."""
-        if not self.encoder.encodes_together:
-            return [self.encode_inputs(ids, training=training) for ids in batches]
-        embeddings = self.encode_inputs(below(batches), training=training)
-        return tf.split(embeddings, [tf.shape(ids[WORDS])[0] for ids in batches])
 
     def encode_inputs(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
         """The sentence embedding u, of unit length: float32 [batch, embedding_dim]."""

@@ -34,13 +34,10 @@ class _Use(NamedTuple):
 class Step:
     """The gradients of one step; called in replica context.
 
-        tape = tf.GradientTape()
-        with tape, Step(tape).watching() as step:
-            loss = ...
-        pairs = step.gradients(loss, variables, optimizer)
-
-    Args:
-      tape: records the forward pass.
+    tape = tf.GradientTape()
+    with tape, Step(tape).watching() as step:
+        loss = ...
+    pairs = step.gradients(loss, variables, optimizer)
     """
 
     def __init__(self, tape: tf.GradientTape):
@@ -95,7 +92,11 @@ class Step:
         of_variables, of_sums = self._tape.gradient(loss, (list(variables), sums))
         pairs: Pairs = []
         for use, upstream in zip(self._uses, of_sums, strict=True):
-            pairs += self._of_all_replicas(use, upstream, variables)
+            with tf.GradientTape() as tape:
+                # Of these sums only what gradients need is computed.
+                of_all = use.pooled(use.bags, use.count)
+            found = tape.gradient(of_all, variables, output_gradients=self._gathered(upstream))
+            pairs += _present(found, variables)
         own = _present(of_variables, variables)
         # While these are exchanged, rows of tables are summed and applied.
         pairs += optimizer._aggregate_gradients(own) if self._replicas > 1 else own
@@ -107,16 +108,6 @@ class Step:
             for variable in variables
             if id(variable) in by_variable
         ]
-
-    def _of_all_replicas(
-        self, use: _Use, upstream: tf.Tensor, variables: Sequence[tf.Variable]
-    ) -> Pairs:
-        """Gradients of sums, float32 [texts, dim] of this replica -> those of the variables."""
-        with tf.GradientTape() as tape:
-            # Of these sums only what gradients need is computed.
-            sums = use.pooled(use.bags, use.count)
-        found = tape.gradient(sums, variables, output_gradients=self._gathered(upstream))
-        return _present(found, variables)
 
     def _gathered(self, rows: tf.Tensor) -> tf.Tensor:
         return self._context.all_gather(rows, axis=0)

@@ -64,12 +64,7 @@ def in_batch_softmax(
       keys: hashes of the same pairs; `mask_duplicates` needs them.
       counted: bool [batch], the pairs whose likelihoods are averaged: 0 if there are none. The
         others are candidates only. None counts all.
-
-    Raises:
-      ValueError: if `mask_duplicates` is set and `keys` is None.
     """
-    if objective.mask_duplicates and keys is None:
-        raise ValueError("mask_duplicates needs the keys of the texts")
     inputs, responses = (tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses))
     across = (
         objective.negatives_across_replicas
@@ -155,12 +150,8 @@ def matrix_cross_entropy(student: tf.Tensor, teacher: tf.Tensor, *, scale: float
 
     For each text, the cosines with the batch's other texts, times `scale`, go through a softmax;
     the mean cross-entropy from the teacher's distributions to the student's (Passalis and Tefas
-    2018, equations 4 to 6, with cosines in the exponent).
-
-    Args:
-      student: of unit length, float32 [batch, dim]; a batch of 2 or more.
-      teacher: the same texts, of unit length, float32 [batch, any dim].
-      scale: factor of the cosines.
+    2018, equations 4 to 6, with cosines in the exponent). Both have rows of unit length, float32
+    [batch, any dim], of 2 texts or more.
     """
     target, found = (
         _of_others(scale * tf.matmul(e, e, transpose_b=True)) for e in (teacher, student)
@@ -190,11 +181,8 @@ def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0)
     Each member has its own loss and learns the whole task; averaging cancels individual
     overfitting.
 
-    Args:
-      logits: float32 [batch, members, 3].
-      labels: indices in `tfrecord.LABELS`, any integer type, [batch].
-      smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
-        section 7).
+    Of logits, float32 [batch, members, 3], and indices in `tfrecord.LABELS`, integers [batch];
+    all labels share `smoothing` of a label's probability (Szegedy et al. 2016, section 7).
     """
     labels = tf.repeat(labels[:, tf.newaxis], logits.shape[1], axis=1)
     of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -19,7 +19,6 @@ from model import BEST
 _STATE = "checkpoint"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _LEFT_OVER = ("ckpt-*_temp", f"{_STATE}.tmp*", ".params.yaml.*", ".run.json.*")
-"""Partly written files of a killed run."""
 _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
 """TensorFlow raises any of these for a damaged file."""
 
@@ -34,15 +33,10 @@ def last(folder: str | Path) -> str | None:
 
 def _named(folder: str | Path) -> str | None:
     """The checkpoint that the `checkpoint` file names, if any file of it is left."""
-    logger = tf.get_logger()
-    level = logger.level
-    logger.setLevel("ERROR")  # it warns of a file that cannot be parsed
     try:
         state = tf.train.get_checkpoint_state(str(folder))
     except ValueError:  # names none, or is no text
         return None
-    finally:
-        logger.setLevel(level)
     path = state and Path(state.model_checkpoint_path)
     return str(path) if path and any(path.parent.glob(f"{path.name}.*")) else None
 

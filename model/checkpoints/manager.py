@@ -83,12 +83,8 @@ class BestCheckpoint:
     killed run may lose its best; keeps NaN as the best if it comes first; and lets every worker
     write.
 
-    Args:
-      checkpoint: what is saved.
-      global_step: number of steps done.
-      folder: the model folder.
-      directory: where this process writes: `folder`, or another if it is not the chief.
-      metric: chooses the best, of a loss the lowest, otherwise the highest.
+    `checkpoint`, `global_step`, `folder` and `directory` are as those of `Checkpoints`; of a
+    `metric` whose name ends in loss the lowest value is the best, otherwise the highest.
     """
 
     def __init__(
@@ -132,8 +128,8 @@ class BestCheckpoint:
         if self.best.metric != offered.metric:
             print(f"{self._folder} was kept by {self.best.metric} and is replaced")
             return True
-        is_loss = offered.metric.endswith("loss")
-        return (offered.value < self.best.value) if is_loss else (offered.value > self.best.value)
+        sign = -1 if offered.metric.endswith("loss") else 1
+        return sign * offered.value > sign * self.best.value
 
 
 def best_metric(params: config_definitions.ExperimentConfig, tasks: Sequence[PairTask]) -> str:

@@ -88,11 +88,9 @@ def _configs(folder: str | Path) -> tuple[schema.DualEncoder, schema.Trainer]:
 
 
 def initialize(model: DualEncoder, path: str) -> None:
-    """Copies the weights of another run, as `load` returns them, into a model.
+    """Copies the encoder of another run, as `load` returns it, and the heads that both have.
 
-    Args:
-      model: gets the other run's encoder, and its heads if both have them.
-      path: a model folder, or a checkpoint in one.
+    `path` is a model folder, or a checkpoint in one.
 
     Raises:
       InputError: if there is no checkpoint, or its encoder has other sizes or another type.

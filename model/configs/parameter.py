@@ -20,13 +20,7 @@ from common.fields import Field, refused
 
 
 def parameter(default: Any, meaning: str, **accepted: Any) -> Any:
-    """Declares a parameter.
-
-    Args:
-      default: a list is copied for each section.
-      meaning: one or several sentences.
-      **accepted: further fields of `Field`.
-    """
+    """Declares a parameter: default, meaning in sentences, and further fields of `Field`."""
     metadata = {"parameter": Field(help=meaning, **accepted)}
     if isinstance(default, list):
         return dataclasses.field(default_factory=lambda: list(default), metadata=metadata)
@@ -70,11 +64,7 @@ def names(section: hyperparams.Config, where: str = "") -> Iterator[str]:
 
 
 def check(section: hyperparams.Config, where: str = "") -> None:
-    """Checks the parameters of a section and of the sections inside that are used.
-
-    Args:
-      section: all its values are set.
-      where: its name and a dot.
+    """Checks the parameters of a section, `where` with a dot, and of those inside that are used.
 
     Raises:
       InputError: for the first value that is not accepted; names it and what is.

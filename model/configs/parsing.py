@@ -87,13 +87,7 @@ class _Loader(yaml.FullLoader):  # the Model Garden adds numbers such as 1e-5 to
 def merge(
     given: Mapping[str, Any], section: hyperparams.Config, *, source: str, where: str = ""
 ) -> None:
-    """Overrides parameters of a section.
-
-    Args:
-      given: names and values, nested.
-      section: what they are of.
-      source: where they come from, such as `--params_override`.
-      where: the section's name and a dot.
+    """Overrides parameters of a section, `where` with a dot, by nested names and values.
 
     Raises:
       InputError: if there is no such parameter, or it has no effect.

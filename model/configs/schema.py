@@ -600,13 +600,11 @@ class Experiment(config_definitions.ExperimentConfig):
         if self.runtime.distribution_strategy != PARAMETER_SERVER:
             return
         objective = getattr(self.task, "objective", None)
-        cannot = {
-            "trainer.average_decay": self.trainer.average_decay,
-            "task.objective.negatives_across_replicas": getattr(
-                objective, "negatives_across_replicas", False
-            ),
-        }
-        for name, value in cannot.items():
+        across = getattr(objective, "negatives_across_replicas", False)
+        for name, value in (
+            ("trainer.average_decay", self.trainer.average_decay),
+            ("task.objective.negatives_across_replicas", across),
+        ):
             if value:
                 raise InputError(f"{name}: {value!r}; parameter servers cannot do that")
         for name, further in further_tasks(self.task).items():

@@ -68,12 +68,12 @@ class Source(NamedTuple):
         windows, within = divmod(behind, self.window)
 
         def of_epoch(number: tf.Tensor) -> tf.data.Dataset:
+            def shuffled(window: tf.Tensor, serialized: tf.Tensor) -> tf.Tensor:
+                return self._shuffled(serialized, number, window)
+
             skipped = tf.where(number == first_epoch, tf.constant(windows, tf.int64), 0)
             unshuffled = self._epoch(number, skipped * self.window).batch(self.window)
-            return unshuffled.enumerate(skipped).map(
-                lambda window, serialized: self._shuffle(number, window, serialized),
-                num_parallel_calls=1,
-            )
+            return unshuffled.enumerate(skipped).map(shuffled, num_parallel_calls=1)
 
         endless = tf.data.Dataset.counter(first_epoch).flat_map(of_epoch)
         if within:
@@ -81,15 +81,14 @@ class Source(NamedTuple):
             endless = first.concatenate(endless.skip(1))
         return endless.prefetch(1)
 
-    def _shuffle(self, epoch: tf.Tensor, window: tf.Tensor, serialized: tf.Tensor) -> tf.Tensor:
-        draw = tf.stack([_mixed(self.seed, epoch), window])
-        return tf.random.experimental.stateless_shuffle(serialized, seed=draw)
+    def _shuffled(self, values: tf.Tensor, epoch: tf.Tensor, window: tf.Tensor | int) -> tf.Tensor:
+        """Values in an order of their own in each window of an epoch; that of the files is -1."""
+        seed = tf.stack([self.seed * 1_000_003 + tf.cast(epoch, tf.int64), window])
+        return tf.random.experimental.stateless_shuffle(values, seed=seed)
 
     def _epoch(self, epoch: tf.Tensor, skipped: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch without the first `skipped`: string []."""
-        order = tf.random.experimental.stateless_shuffle(
-            tf.range(len(self.files)), seed=tf.stack([_mixed(self.seed, epoch), -1])
-        )
+        order = self._shuffled(tf.range(len(self.files)), epoch, -1)
         files, sizes = tf.gather(self.files, order), tf.gather(self.sizes, order)
         ends = tf.cumsum(tf.cast(sizes, tf.int64))
         # The last group is never skipped.
@@ -115,32 +114,11 @@ class Source(NamedTuple):
         )
 
 
-def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
-    return seed * 1_000_003 + tf.cast(epoch, tf.int64)
-
-
 def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
-    """Counts the records of all training files.
-
-    Raises:
-      InputError: as `find_files` and `count_records`, or if there are fewer records than a batch
-        has.
-    """
+    """Counts the records of all training files; raises InputError as `count_records`."""
     files = find_files(name, config)
     sizes = [count_records(name, file) for file in files]
-    largest = max([config.global_batch_size, *config.batch_sizes])
-    if sum(sizes) < largest:
-        raise InputError(
-            f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {sum(sizes)} "
-            f"records; one batch has {largest} ({name}.global_batch_size)"
-        )
-    return Source(
-        files=files,
-        sizes=sizes,
-        window=config.shuffle_buffer_size,
-        files_at_once=FILES_AT_ONCE,
-        seed=seed,
-    )
+    return Source(files, sizes, config.shuffle_buffer_size, FILES_AT_ONCE, seed)
 
 
 def training_batches(
@@ -152,15 +130,9 @@ def training_batches(
     start: int,
     context: tf.distribute.InputContext,
 ) -> tf.data.Dataset:
-    """Endless batches of one task for each replica of one worker.
+    """Endless batches of one task, the sampler's `index`-th, for each replica of one worker.
 
-    Args:
-      source: the task's training files.
-      parse: as of the task.
-      sampler: of the run.
-      index: the task's, in the sampler.
-      start: number of steps of the run before the first batch.
-      context: the worker's; its batches have a replica's part of the global batch.
+    They begin `start` steps after the run, and have a replica's part of the global batch.
     """
     workers, replicas = context.num_input_pipelines, context.num_replicas_in_sync
     # A step takes a batch for each of the worker's replicas.

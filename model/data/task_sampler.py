@@ -7,7 +7,6 @@ step, which is where a resumed run continues to read, would be known only by dra
 
 import functools
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -56,20 +55,19 @@ class TaskSampler(NamedTuple):
 
     def records(self, task: int, *, before: int) -> int:
         """Number of records that a task takes in the first `before` steps."""
-        edges = [0, *(edge for edge in self.data[task].batch_boundaries if edge < before), before]
-        return sum(
-            self.steps(task, begin, end) * self.batch_size(task, begin)
-            for begin, end in pairwise(edges)
-        )
+        return sum((steps or 0) * size for steps, size in self.phases(task, 0, before))
 
-    def phases(self, task: int, start: int) -> list[Phase]:
-        """The phases of a task from step `start` of the run on."""
-        edges = [start, *(edge for edge in self.data[task].batch_boundaries if edge > start)]
-        phases = [
-            Phase(self.steps(task, begin, end), self.batch_size(task, begin))
-            for begin, end in pairwise(edges)
+    def phases(self, task: int, start: int, stop: int | None = None) -> list[Phase]:
+        """The phases of a task from step `start` of the run on, before `stop`."""
+        changes = [
+            edge
+            for edge in self.data[task].batch_boundaries
+            if start < edge and (stop is None or edge < stop)
         ]
-        return [*phases, Phase(None, self.batch_size(task, edges[-1]))]
+        return [
+            Phase(None if end is None else self.steps(task, at, end), self.batch_size(task, at))
+            for at, end in zip([start, *changes], [*changes, stop], strict=True)
+        ]
 
     def steps(self, task: int, start: int, stop: int) -> int:
         """Number of steps in [start, stop) that train a task."""

@@ -19,11 +19,7 @@ Parse = Callable[[tf.Tensor], object]
 
 
 def find_files(name: str, config: schema.Data) -> list[str]:
-    """The record files of one data config, sorted, each once.
-
-    Args:
-      name: the config's name in the parameters, such as `task.train_data`.
-      config: its `input_path` is one pattern or several, in a list or separated by commas.
+    """The record files of one data config, such as `task.train_data`, sorted, each once.
 
     Raises:
       InputError: if the path is missing, matches nothing or a part of what a job published, or
@@ -107,8 +103,11 @@ def _read(path: str) -> bytes:
     return tf.io.gfile.GFile(path, "rb").read()
 
 
-def check(name: str, config: schema.Data, parse: Parse) -> None:
+def check(name: str, config: schema.Data, parse: Parse) -> dict[str, Any]:
     """Reads and parses one batch and each file's first record: a run must not stop at a file later.
+
+    Returns:
+      The first record of each file that has one, parsed as a batch.
 
     Raises:
       InputError: if there are no files, fewer records than a batch, or they are of another kind or
@@ -122,21 +121,22 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
                 f"{name}.input_path: {file!r} has {size:,} bytes, but {COMPLETED} beside it says "
                 f"{entry['bytes']:,}; accepted: whole files, or files without {COMPLETED}"
             )
+    largest, read, firsts = max([config.global_batch_size, *config.batch_sizes]), 0, {}
     try:
-        read = 0
-        for batch in read_records(files).batch(config.global_batch_size).take(1):
+        for batch in read_records(files).batch(largest).take(1):
             parse(batch)
             read = int(tf.size(batch))
         for file in files:
             for record in read_records([file]).take(1).batch(1):
-                parse(record)
+                firsts[file] = parse(record)
     except tf.errors.OpError as error:
         raise find_damage(name, files, parse) or error from error
-    if read < config.global_batch_size:
+    if read < largest:
         raise InputError(
             f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {read} records; "
-            f"one batch has {config.global_batch_size} ({name}.global_batch_size)"
+            f"one batch has {largest} ({name}.global_batch_size)"
         )
+    return firsts
 
 
 def require_apart(name: str, config: schema.Data, folder: str) -> None:

@@ -17,36 +17,17 @@ _TOLERANCE = 1e-3
 
 
 def fitted(ngrams: np.ndarray, vectors: np.ndarray, *, buckets: int) -> np.ndarray:
-    """A vector for each n-gram.
+    """A vector for each id of n-grams, float32 [buckets, dim]; zeros if no word has it.
 
-    Args:
-      ngrams: of each word, int32 [words, n], padded with `PADDING`.
-      vectors: of the words, float32 [words, dim].
-      buckets: the number of ids of n-grams.
-
-    Returns:
-      float32 [buckets, dim]; zeros for n-grams that no word has.
+    Of the words' n-grams, int32 [words, n], padded, and their vectors, float32 [words, dim].
     """
-    regression = Ridge(
-        alpha=_PENALTY,
-        fit_intercept=False,
-        solver="sparse_cg",
-        max_iter=_ITERATIONS,
-        tol=_TOLERANCE,
-    )
+    solver = {"solver": "sparse_cg", "max_iter": _ITERATIONS, "tol": _TOLERANCE}
+    regression = Ridge(alpha=_PENALTY, fit_intercept=False, **solver)
     return regression.fit(_counts(ngrams, buckets), vectors).coef_.T.astype(np.float32)
 
 
 def sums(ngrams: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """The sum of the vectors of each word's n-grams.
-
-    Args:
-      ngrams: int32 [words, n], padded with `PADDING`.
-      table: float32 [buckets, dim].
-
-    Returns:
-      float32 [words, dim].
-    """
+    """Sums of vectors: int32 [words, n], padded, of a float32 [buckets, dim] -> [words, dim]."""
     return _counts(ngrams, len(table)) @ table
 
 

@@ -27,17 +27,13 @@ _AT_ONCE = 50
 
 
 def vectors(batches: Iterable[np.ndarray], *, ids: int, dim: int, seed: int) -> np.ndarray:
-    """A vector of unit length for each id seen often enough; zeros for the others.
+    """A vector of unit length for each id seen often enough, float32 [ids, dim], 0 for the others.
 
     Args:
       batches: int32 [texts, tokens] each, padded with `PADDING` at the end.
       ids: the number of ids.
-      dim: numbers of a vector; filled with zeros where fewer than `dim` words are seen often
-        enough.
+      dim: numbers of a vector; the last ones are 0 if fewer words are seen often enough.
       seed: of the random projection.
-
-    Returns:
-      float32 [ids, dim].
     """
     near, counts = _counted(batches, ids)
     kept = np.flatnonzero(counts >= _MIN_COUNT)

@@ -41,10 +41,7 @@ _FIRST_WORDS = 100_000
 def begin(model: DualEncoder, task: PairTask) -> None:
     """Initialises the word vectors as the configuration says, and the weights of words if any.
 
-    Args:
-      model: not trained yet.
-      task: its first training records are counted; its configuration says how many of them, and the
-        seed.
+    The first training records of the task are counted.
 
     Raises:
       InputError: if the encoder keeps weights and there is nothing to count, or the file of
@@ -161,14 +158,8 @@ def _into_char_ngrams(
 ) -> np.ndarray:
     """Adds to the n-grams what they tell of words' vectors, `char_ngram_fit` times.
 
-    Args:
-      model: with character n-grams.
-      task: of the model.
-      words: of one token each.
-      vectors: theirs, float32 [words, dim].
-
-    Returns:
-      What the n-grams then add to each word of the vocabulary, float32 [ids, dim].
+    Of words of one token each, and float32 [words, dim]. Returns what the n-grams then add to each
+    word of the vocabulary, float32 [ids, dim].
     """
     table = model.encoder.tables[CHAR_NGRAMS]
     buckets = table.shape[0]
@@ -181,11 +172,8 @@ def _into_char_ngrams(
 
 def _as_tokens(words: list[str]) -> list[str | None]:
     """Words as the text handling makes them; None for what is not one token of it."""
-    tokens = tokenize(tf.constant(words))
-    starts = tokens.row_starts().numpy()
-    alone = tokens.row_lengths().numpy() == 1
-    values = tokens.flat_values.numpy()
-    return [values[at].decode() if one else None for at, one in zip(starts, alone, strict=True)]
+    tokens = tokenize(tf.constant(words)).to_list()
+    return [found[0].decode() if len(found) == 1 else None for found in tokens]
 
 
 def _fitted(rows: np.ndarray, dim: int, *, components_of: np.ndarray | None = None) -> np.ndarray:

@@ -61,11 +61,10 @@ class AveragingEncoder(SentenceEncoder):
             WORDS: IdDropout(self._config.word_dropout),
             BIGRAMS: IdDropout(self._config.bigram_dropout),
         }
-        random_unit = tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5)
-        self._words = Table(table_sizes[WORDS], word_dim, initializer=random_unit, name="words")
+        self._words = Table(table_sizes[WORDS], word_dim, name="words")
         if BIGRAMS in table_sizes:
             self._bigrams = Table(
-                table_sizes[BIGRAMS], word_dim, initializer="zeros", name="bigrams"
+                table_sizes[BIGRAMS], word_dim, name="bigrams", initializer="zeros"
             )
         if CHAR_NGRAMS in table_sizes:
             self._char_ngrams = CharNgrams(
@@ -160,15 +159,7 @@ class AveragingEncoder(SentenceEncoder):
         """The sums of vectors, added; each word and n-gram of the batch is looked up once.
 
         Its gradient needs no sum and no vector, but for learned weights: `tf.add_n` does not ask
-        for shapes, as `+` does.
-
-        Args:
-          bags: of each kind of ids.
-          count: texts, int32 scalar.
-          training: whether n-grams of words are dropped.
-
-        Returns:
-          float32 [count, word_dim].
+        for shapes, as `+` does. Of `count` texts, int32 scalar: float32 [count, word_dim].
         """
         words = bags[WORDS]
         by_root = embedding.one_by_root(words.texts, count)

@@ -28,11 +28,7 @@ def random_state(layer: tf_keras.layers.Layer) -> list[tf.__internal__.tracking.
 
 
 class IdDropout(BaseRandomLayer):
-    """Replaces a part of the ids by `PADDING` in training, never the last of a row.
-
-    Args:
-      rate: the part, from 0 to 1.
-    """
+    """Replaces a part of the ids, `rate`, by `PADDING` in training, never the last of a row."""
 
     def __init__(self, rate: float, **kwargs: Any):
         super().__init__(**kwargs)

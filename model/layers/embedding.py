@@ -15,14 +15,9 @@ from model.text import PADDING
 
 
 def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
-    """Vectors of ids, with a sparse gradient.
+    """Rows of a table [ids, dim], with a sparse gradient: integers [any shape] -> [shape, dim].
 
-    Args:
-      table: [ids, dim].
-      ids: integers [any shape].
-
-    Returns:
-      [that shape, dim], of the table's own dtype whatever the policy.
+    They are of the table's own dtype, whatever the policy.
     """
     return tf.gather(_own(table), ids)
 
@@ -30,12 +25,8 @@ def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
 def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """Sums of vectors, divided by the root of their number, with a sparse gradient.
 
-    Args:
-      table: [ids, dim].
-      ids: integers [batch, tokens].
-
-    Returns:
-      [batch, dim], of the table's own dtype; 0 for a row of padding alone.
+    Of a table [ids, dim], ids [batch, tokens] -> [batch, dim], of the table's own dtype; 0 for a
+    row of padding alone.
     """
     # TensorFlow's operation uses one core: two of them encode 1.3 times the sentences. An id that
     # is in both halves is in the gradient twice.
@@ -141,14 +132,7 @@ def table_sums(
 ) -> tf.Tensor:
     """Sums of a table's vectors, those of a text times its weight, by `weighted_sums`.
 
-    Args:
-      table: float32 [ids, dim].
-      bags: the ids whose vectors are summed.
-      weights: float32 [count].
-      count: the number of texts.
-
-    Returns:
-      float32 [count, dim].
+    Of a table [ids, dim], and weights of `count` texts, float32 [count] -> float32 [count, dim].
     """
     different, positions = tf.unique(bags.ids)
     return weighted_sums(

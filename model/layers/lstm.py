@@ -71,12 +71,12 @@ class RecurrentEncoder(SentenceEncoder):
         sequence = self._table(words)
         for layer in self._layers:
             sequence, *states = layer(self._dropout(sequence, training=training), mask=real)
-        # Hidden and cell state by turns, of the forward and then of the backward direction.
-        pooled = (
-            tf.concat(states[::2], axis=-1)
-            if self._config.pooling == schema.LAST
-            else _max(sequence, real)
-        )
+        if self._config.pooling == schema.LAST:
+            # Hidden and cell state by turns, of the forward and then of the backward direction.
+            pooled = tf.concat(states[::2], axis=-1)
+        else:
+            smallest = sequence.dtype.min
+            pooled = tf.reduce_max(tf.where(real[:, :, tf.newaxis], sequence, smallest), axis=1)
         if self._projection:
             pooled = self._projection(pooled)
         return {
@@ -99,8 +99,3 @@ def _padding_last(ids: tf.Tensor) -> tf.Tensor:
     # Skipping a dropped word in its place says the same, but cuDNN takes no such rows.
     order = tf.argsort(tf.cast(ids == PADDING, tf.int32), axis=1, stable=True)
     return tf.gather(ids, order, batch_dims=1)
-
-
-def _max(sequence: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
-    """[batch, tokens, dim] and bool [batch, tokens] -> maximum over the real ones, [batch, dim]."""
-    return tf.reduce_max(tf.where(real[:, :, tf.newaxis], sequence, sequence.dtype.min), axis=1)

@@ -8,7 +8,7 @@ import tf_keras
 
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
-from model.text import PADDING
+from model.layers.embedding import bags
 
 
 class Side(NamedTuple):
@@ -25,15 +25,12 @@ class Side(NamedTuple):
 def side(
     embeddings: tf.Tensor, word_ids: tf.Tensor, vectors: Callable[[tf.Tensor], tf.Tensor]
 ) -> Side:
-    """Brings together what is known of a batch.
+    """Looks up the words' vectors, ids [n] -> float [n, word_dim], of a batch.
 
-    Args:
-      embeddings: float [batch, embedding_dim].
-      word_ids: int32 [batch, tokens], at least one of each row a word's.
-      vectors: ids [n] -> their vectors, float [n, word_dim].
+    `word_ids`, int32 [batch, tokens], are at least one of each row a word's.
     """
-    places = tf.where(word_ids != PADDING)
-    return Side(embeddings, vectors(tf.gather_nd(word_ids, places)), places[:, 0])
+    words = bags(word_ids)
+    return Side(embeddings, vectors(words.ids), words.texts)
 
 
 class NliHead(tf_keras.layers.Layer):
@@ -48,11 +45,9 @@ class NliHead(tf_keras.layers.Layer):
         super().__init__(name=name, autocast=False)
         given = schema.Nli(**config)
         self._scaled = given.scale_by_root_of_dim
-        self._pooled = (
-            tf_keras.layers.Dense(given.max_units, activation="relu", name="pooled")
-            if given.max_units
-            else None
-        )
+        self._pooled: tf_keras.layers.Layer | None = None
+        if given.max_units:
+            self._pooled = tf_keras.layers.Dense(given.max_units, activation="relu", name="pooled")
         self._members = [Member(given, name=f"member_{index}") for index in range(given.members)]
 
     @property

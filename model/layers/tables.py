@@ -1,5 +1,7 @@
 """Tables of vectors: of words or bigrams, and of character n-grams."""
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras
 
@@ -9,25 +11,13 @@ from model.text.preprocessing import NGRAMS_A_WORD
 
 
 class Table(tf_keras.layers.Layer):
-    """Vectors of ids.
+    """Vectors of ids: `input_dim` ids, `output_dim` numbers each, at first of about length 1."""
 
-    Args:
-      input_dim: the number of ids.
-      output_dim: numbers of a vector.
-      initializer: of the table.
-    """
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        *,
-        initializer: str | tf_keras.initializers.Initializer,
-        name: str,
-    ):
+    def __init__(self, input_dim: int, output_dim: int, *, name: str, initializer: Any = None):
         super().__init__(name=name)
         self.input_dim, self.output_dim = input_dim, output_dim
-        self._initializer = initializer
+        unit = output_dim**-0.5
+        self._initializer = initializer or tf_keras.initializers.RandomNormal(stddev=unit)
 
     def build(self, input_shape: tf.TensorShape | None) -> None:
         """Makes the table, [input_dim, output_dim]."""
@@ -39,26 +29,15 @@ class Table(tf_keras.layers.Layer):
 class CharNgrams(Table):
     """Character n-grams: sums of their vectors, times a weight.
 
-    Args:
-      input_dim: the number of ids.
-      output_dim: numbers of a vector.
-      words: how many ids of words there are whose n-grams it knows.
-      dropout: the part of a word's n-grams left out at random in training.
-      weight: what a sum is multiplied by.
+    It knows the n-grams of the first `words` ids of words; `dropout` is the part of a word's that
+    is left out at random in training.
     """
 
     def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        *,
-        words: int = 0,
-        dropout: float = 0.0,
-        weight: float = 1.0,
+        self, input_dim: int, output_dim: int, *, words: int, dropout: float, weight: float
     ):
-        random_unit = tf_keras.initializers.RandomNormal(stddev=output_dim**-0.5)
-        super().__init__(input_dim, output_dim, initializer=random_unit, name="char_ngrams")
-        self.words, self.dropout, self.weight = words, dropout, weight
+        super().__init__(input_dim, output_dim, name="char_ngrams")
+        self.words, self.weight = words, weight
         self._drop = IdDropout(dropout)
 
     def build(self, input_shape: tf.TensorShape | None) -> None:

@@ -65,13 +65,7 @@ class Prepared(NamedTuple):
 def prepare(
     folder: Path, settings: Settings, *, vectors_path: Path, folds_by: Sequence[str] = (RANDOM,)
 ) -> Prepared:
-    """Reads pairs and word vectors, and makes folds.
-
-    Args:
-      folder: with the folders `CORPUS` and `TEST`.
-      settings: number of folds, and their seed.
-      vectors_path: see `words.load_vectors`.
-      folds_by: ways of `options.FOLDS_BY`.
+    """Reads pairs, in `CORPUS` and `TEST` of a folder, and word vectors, and makes folds.
 
     Raises:
       InputError: if any of them cannot be used.

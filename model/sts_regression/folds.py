@@ -23,13 +23,9 @@ class Split(NamedTuple):
 
 
 def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Split]:
-    """Cross-validation: each pair is held out once.
+    """Cross-validation: each pair, numbers of two sentences, int [n, 2], is held out once.
 
-    Args:
-      pairs: numbers of the two sentences of each, int [n, 2].
-      folds: how many.
-      folds_by: `random`, or `sentences`: pairs that share a sentence are in one fold.
-      seed: of the order.
+    By `sentences`, pairs that share a sentence are in one fold.
     """
     groups = group_of(pairs) if folds_by == SENTENCES else np.arange(len(pairs))
     sizes = np.bincount(groups)

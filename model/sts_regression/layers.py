@@ -36,12 +36,8 @@ class Sif(tf_keras.layers.Layer):
 
     v_s = 1/|s| Σ_w a / (a + p(w)) v_w, without its projection on the first principal component of
     the training sentences' v_s (not centred, as in Arora et al.). p(w) is a word's share of their
-    words; 0 for others.
-
-    Args:
-      training: rows of the table for each training sentence; weights and component are fit to them.
-      table: float32 [rows, dim], the word vectors.
-      a: the constant of a / (a + p).
+    words; 0 for others. `training` are rows of the table, float32 [rows, dim], for each training
+    sentence.
     """
 
     def __init__(self, training: Sequence[Sequence[int]], table: np.ndarray, *, a: float = SIF_A):

@@ -40,13 +40,8 @@ def build(
     """A regressor with initial weights: word vectors, an embedding of each sentence, a comparator.
 
     Each sentence has an encoder of its own ("A single LSTM per sentence", "two stacks of LSTMs").
-
-    Args:
-      experiment: embedding and comparator.
-      settings: everything else.
-      table: float32 [words, dim], the word vectors, which are not trained.
-      training: rows of the table for each training sentence; SIF is fitted to them.
-      seed: of the weights.
+    The table, float32 [words, dim], is not trained; SIF is fitted to the rows of the training
+    sentences.
 
     Returns:
       A model of two inputs, int32 [batch, time], `PADDING` after the last word -> float32
@@ -72,30 +67,12 @@ def build(
     return tf_keras.Model(sides, compare(*embedded, has_word))
 
 
-def scorer(regressor: tf_keras.Model) -> tf_keras.Model:
-    """The same model with scores in [0, 5]: int32 [batch, time] twice -> float32 [batch].
-
-    Numbers outside are clipped, but infinity and NaN stay: they tell that the model has diverged.
-    """
-    scores = regressor.output[:, 0]
-    clipped = tf.where(tf.math.is_finite(scores), tf.clip_by_value(scores, 0.0, HIGHEST), scores)
-    return tf_keras.Model(regressor.inputs, clipped)
-
-
 def train(
     regressor: tf_keras.Model, pairs: Pairs, settings: Settings, *, epochs: int, seed: int
 ) -> list[float]:
     """Trains with RMSprop on the mean squared error; all pairs are shuffled every epoch.
 
-    Args:
-      regressor: the model; its weights change.
-      pairs: what it trains on.
-      settings: learning rate and clipping.
-      epochs: number of passes over the pairs.
-      seed: of the order of the pairs.
-
-    Returns:
-      The mean loss of each epoch.
+    Returns the mean loss of each epoch.
 
     Raises:
       DivergedError: if a loss or a weight is not finite.
@@ -127,14 +104,14 @@ def batches(pairs: Pairs, *, size: int, order: np.random.Generator) -> Iterator[
             yield parts[part]
 
 
-def predict(scorer: tf_keras.Model, pairs: Pairs) -> np.ndarray:
-    """Scores of all pairs: float32 [n], in [0, 5], or not finite if the model has diverged."""
+def predict(regressor: tf_keras.Model, pairs: Pairs) -> np.ndarray:
+    """Scores of all pairs, clipped to [0, 5]: float32 [n]; not finite if the model has diverged."""
     lengths = [max(len(a), len(b)) for a, b in zip(pairs.first, pairs.second, strict=True)]
     order = np.argsort(lengths, kind="stable")
     parts = np.split(order, range(_PREDICTION_BATCH, len(order), _PREDICTION_BATCH))
     found = np.empty(len(order), np.float32)
-    found[order] = scorer.predict(_dataset(pairs, lambda: parts), verbose=0)
-    return found
+    found[order] = regressor.predict(_dataset(pairs, lambda: parts), verbose=0)[:, 0]
+    return np.where(np.isfinite(found), np.clip(found, 0, HIGHEST), found)
 
 
 def _dataset(pairs: Pairs, parts: Callable[[], Iterable[np.ndarray]]) -> tf.data.Dataset:

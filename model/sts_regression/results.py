@@ -1,8 +1,8 @@
-"""Scores of folds -> the result of a row, which the evaluation's report reads.
+"""Scores of folds -> the result of a row, which the evaluation's report reads; and table 2.
 
-It has the fields of every result: `task` is `sts_regression`, `name`, `metrics` and `intervals`
-(means over folds and their 95%), `n` pairs, `counts`, `settings`, `items` (one for each fold),
-`data`, `module`, `versions`, `command`, `seconds`.
+A result has the fields of every result: `task` is `sts_regression`, `name`, `metrics` and
+`intervals` (means over folds and their 95%), `n` pairs, `counts`, `settings`, `items` (one for each
+fold), `data`, `module`, `versions`, `command`, `seconds`.
 """
 
 import dataclasses
@@ -13,6 +13,7 @@ from importlib import metadata
 
 import numpy as np
 from scipy import stats
+from tabulate import tabulate
 
 from common import statistics
 from common.statistics import Sample
@@ -28,6 +29,20 @@ _PACKAGES = ("tensorflow", "tf-keras", "numpy", "scipy")
 _ALIKE = 0.01
 """Scores in [0, 5] within a smaller range count as constant: rounding alone would otherwise give a
 network that scores all pairs alike a correlation."""
+
+_METRICS = {
+    "pearson": "Pearson r, 95%",
+    "pearson_in_sample": "in sample",
+    "mse": "MSE",
+    "mse_in_sample": "MSE in sample",
+    f"pearson_{TEST}": f"{TEST}, 95%",
+}
+_COUNTS = {
+    SHARED: "pairs held out with a sentence that trains",
+    "folds_that_diverged": "folds that diverged",
+    "folds_without_a_correlation": "folds with one score for all",
+}
+"""The last two say why a row has no mean."""
 
 
 def scores(predicted: np.ndarray, gold: np.ndarray) -> dict[str, float | None]:
@@ -68,10 +83,7 @@ def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> 
 def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[float]:
     """95% interval over resampled pairs of the mean over folds of Pearson's r, or empty.
 
-    Args:
-      predicted: float [folds, pairs], of folds that score the same pairs.
-      gold: float [pairs].
-      seed: of the resamples.
+    Of float [folds, pairs], folds that score the same pairs, and [pairs].
     """
 
     def metrics(pairs: np.ndarray) -> dict[str, np.ndarray]:
@@ -88,16 +100,7 @@ def way_of(folds_by: str, weights: str) -> str:
 def result(
     row: str, folds: list[dict], prepared: Prepared, *, folds_by: str, weights: str, command: str
 ) -> dict:
-    """The result of a row, for JSON.
-
-    Args:
-      row: of table 2.
-      folds: the scores of each fold, or where it diverged, as `run.compute` gives them.
-      prepared: what they were computed from.
-      folds_by: how pairs were put into folds.
-      weights: how folds began.
-      command: the command line.
-    """
+    """The result of a row of table 2, for JSON; `folds` are as `run.compute` gives them."""
     settings = prepared.settings
     finished = [fold for fold in folds if DIVERGED not in fold]
     metrics: dict[str, float | None] = {"pearson": None, "pearson_in_sample": None}
@@ -152,3 +155,38 @@ def result(
         "command": command,
         "seconds": round(sum(fold["seconds"] for fold in folds), 1),
     }
+
+
+def markdown(results: Sequence[dict]) -> str:
+    """Table 2 of the paper with a row for each result beside its figures, in its order.
+
+    The paper does not say whether the model is initialised anew for each fold; rows of both
+    readings stand one under the other. Where weights are carried, the last fold has trained on the
+    pairs that it holds out.
+    """
+    order, body = list(TABLE_2), []
+    for result in sorted(results, key=lambda result: order.index(result["settings"]["row"])):
+        settings, intervals = result["settings"], result["intervals"]
+        paper = TABLE_2[settings["row"]].paper
+        ends = [fold.get("out_of_sample", {}).get("pearson") for fold in result["items"]]
+        cells = [
+            settings["label"],
+            settings["folds_by"],
+            settings["weights_between_folds"],
+            _figure(paper[0]),
+            *(_figure(result["metrics"].get(name), intervals.get(name, ())) for name in _METRICS),
+            _figure(paper[1]),
+            *map(_figure, (ends[0], ends[-1])),
+            *(result["counts"][name] for name in _COUNTS),
+            f"{result['seconds']:,.0f}",
+        ]
+        body.append(cells)
+    headers = ["model", "folds", "weights", "paper", *_METRICS.values(), "paper, in sample"]
+    headers += ["first fold", "last fold", *_COUNTS.values(), "seconds"]
+    return tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
+
+
+def _figure(value: float | None, interval: Sequence[float] = ()) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" + (" [{:.3f}, {:.3f}]".format(*interval) if interval else "")

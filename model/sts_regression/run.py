@@ -23,7 +23,7 @@ from tqdm import tqdm
 from common.errors import InputError
 from common.files import aside, claim, write_json, write_text
 from model.sts_regression import regressor as regressors
-from model.sts_regression import results, table
+from model.sts_regression import results
 from model.sts_regression.data import TEST, Pairs, Prepared, prepare
 from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.folds import Split
@@ -62,7 +62,7 @@ def run(options: RunOptions) -> None:
             has_diverged += [DIVERGED in fold for fold in folds]
         # Also those of earlier runs.
         paths = sorted((output / "results").glob(f"{results.TASK}-*.json"))
-        text = table.markdown([json.loads(path.read_text(encoding="utf-8")) for path in paths])
+        text = results.markdown([json.loads(path.read_text(encoding="utf-8")) for path in paths])
         write_text(output / "table_2.md", text)
     print(f"\n{text}\n-> {output}/results")
     if all(has_diverged):
@@ -124,10 +124,10 @@ def compute(
         with np.load(start) as weights:
             for variable, value in zip(variables, weights.values(), strict=True):
                 variable.assign(value)
-    scorer, epochs = regressors.scorer(regressor), settings.epochs(experiment.epochs)
+    epochs = settings.epochs(experiment.epochs)
 
     def score(pairs: Pairs) -> np.ndarray:
-        predicted = regressors.predict(scorer, pairs)
+        predicted = regressors.predict(regressor, pairs)
         if not np.isfinite(predicted).all():  # it may diverge on pairs held out alone
             raise regressors.DivergedError(epochs)
         return predicted

@@ -33,17 +33,14 @@ class NliTask(PairTask):
         """NLI pairs, string [batch] -> a batch."""
         features = tf.io.parse_example(serialized, _PAIR)
         labels, known = features[tfrecord.LABEL], len(tfrecord.LABELS)
-        in_range = tf.debugging.Assert(
+        tf.debugging.Assert(
             tf.reduce_all((labels >= 0) & (labels < known)),
             [f"a label is not one of 0 to {known - 1}"],
         )
-        with tf.control_dependencies([in_range] if in_range is not None else []):
-            labels = tf.identity(labels)
-        return {
-            tfrecord.PREMISE: self.text(features[tfrecord.PREMISE]),
-            tfrecord.HYPOTHESIS: self.text(features[tfrecord.HYPOTHESIS]),
-            tfrecord.LABEL: labels,
+        texts = {
+            name: self.text(features[name]) for name in (tfrecord.PREMISE, tfrecord.HYPOTHESIS)
         }
+        return texts | {tfrecord.LABEL: labels}
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Compared:
         """Embeddings and logits."""

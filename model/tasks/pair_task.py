@@ -16,10 +16,8 @@ from model.text.preprocessing import TextToIds
 class PairTask(abc.ABC):
     """A task on pairs: of texts, or of a text and a teacher's embedding of it.
 
-    Args:
-      params: the task's configuration.
-      section: of its data in the parameters: `task` or, of a multitask run, `task.nli`.
-      text: the preprocessing, if another task has made it already.
+    Its data are in a section of the parameters: `task` or, of a multitask run, `task.nli`. `text`
+    is the preprocessing, if another task has made it already.
     """
 
     name: str
@@ -48,18 +46,12 @@ class PairTask(abc.ABC):
     def measure(self, batch: dict[str, Any], outputs: Any, *, training: bool) -> dict[str, Any]:
         """`loss` and `metrics` of a batch: float32 scalars, means over this replica's records."""
 
-    def check_data(self, name: str, params: schema.Data) -> None:
-        """Checks that there are records, of the task's kind, before a run starts.
+    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
+        """Checks, before a run starts, the records of a section such as `task.train_data`.
 
-        Args:
-          name: of the section, such as `task.train_data`.
-          params: where the records are.
-
-        Raises:
-          InputError: if there are no files, fewer records than a batch, or they are of another
-            kind.
+        Returns and raises as `tfrecords.check`.
         """
-        tfrecords.check(name, params, self.parse)
+        return tfrecords.check(name, params, self.parse)
 
     def train_step(
         self,
@@ -74,15 +66,9 @@ class PairTask(abc.ABC):
         The loss is the mean over this replica's records; gradients are divided by the number of
         replicas before `gradients.Step` sums them.
 
-        Args:
-          inputs: a batch, as `parse` returns it.
-          model: a `DualEncoder`.
-          optimizer: applies the gradients.
-          measure_norm: bool scalar, whether to compute the norm of the gradient of all replicas,
-            otherwise NaN.
-
         Returns:
-          float32 scalars: `loss`, the task's metrics and `norm/gradient`.
+          float32 scalars: `loss`, the task's metrics and `norm/gradient`, the norm of the gradient
+          of all replicas if it is measured, otherwise NaN.
         """
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         tape = tf.GradientTape()

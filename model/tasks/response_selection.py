@@ -14,8 +14,6 @@ from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
 _PAIR = {tfrecord.INPUT: _STRING, tfrecord.RESPONSE: _STRING}
-RESPONSE = {tfrecord.RESPONSE: _STRING}
-"""The response of a pair alone, for `tf.io.parse_example`."""
 _CONTEXT = "context"
 _EMPTY = tf.io.FixedLenFeature([], tf.string, default_value="")
 _LOOKED_AT = 1000
@@ -43,25 +41,25 @@ class ResponseSelectionTask(PairTask):
         turns = range(params.model.context_turns)
         self._context = {tfrecord.CONTEXT.format(turn): _EMPTY for turn in turns}
 
-    def check_data(self, name: str, params: schema.Data) -> None:
-        """As for every task; also that pairs have a context, if the model reads it.
+    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
+        """Also checks that pairs have a context, if the model reads it.
 
         Raises:
           InputError: also if none of the first 1,000 records of any file has one.
         """
-        super().check_data(name, params)
-        files = tfrecords.find_files(name, params) if self._context else []
-        for file in files:
+        firsts = super().check_data(name, params)
+        if not self._context:
+            return firsts
+        for file in firsts:
             for records in tfrecords.read_records([file]).batch(_LOOKED_AT).take(1):
                 turns = tf.io.parse_example(records, self._context)
                 if tf.reduce_any(self._joined(turns) != ""):
-                    return
-        if files:
-            raise InputError(
-                f"{name}.input_path: no record from {files[0]!r} on has a context, which "
-                "task.model.context_turns needs; `python -m data_pipeline` writes it with "
-                "--context_turns"
-            )
+                    return firsts
+        raise InputError(
+            f"{name}.input_path: no record from {next(iter(firsts))!r} on has a context, which "
+            "task.model.context_turns needs; `python -m data_pipeline` writes it with "
+            "--context_turns"
+        )
 
     def _joined(self, turns: dict[str, tf.Tensor]) -> tf.Tensor:
         """The messages before each input in one text, the nearest first: string [batch]."""

@@ -7,7 +7,6 @@ import tensorflow as tf
 from common.errors import InputError
 from model import losses
 from model.configs import schema
-from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.tasks.pair_task import PairTask
 from model.teacher import targets
@@ -37,22 +36,16 @@ class TeacherTask(PairTask):
             targets.EMBEDDING: tf.cast(embeddings, tf.float32),
         }
 
-    def check_data(self, name: str, params: schema.Data) -> None:
-        """Also checks that the first embeddings of all files have one width.
-
-        Raises:
-          InputError: if not.
-        """
-        super().check_data(name, params)
-        file_of: dict[int, str] = {}
-        for file in tfrecords.find_files(name, params):
-            for record in tfrecords.read_records([file]).batch(1).take(1):
-                file_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
+    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
+        """Also raises InputError unless the first embeddings of all files have one width."""
+        firsts = super().check_data(name, params)
+        file_of = {batch[targets.EMBEDDING].shape[1]: file for file, batch in firsts.items()}
         if len(file_of) > 1:
             found = " and ".join(f"{width} numbers in {file!r}" for width, file in file_of.items())
             raise InputError(
                 f"{name}.input_path: embeddings of {found}; accepted: the output of one encoder"
             )
+        return firsts
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
         """The student's embeddings: float32 [batch, embedding_dim]."""
@@ -82,13 +75,7 @@ def fitted(embeddings: tf.Tensor, *, dim: int) -> tf.Tensor:
 
     A wider student gets zeros behind them, which change no cosine. A narrower one gets their first
     numbers, whose cosines are nearly those of all (Takeshita et al. 2025, arXiv 2508.17744).
-
-    Args:
-      embeddings: float32 [batch, teacher's dim].
-      dim: of the student.
-
-    Returns:
-      Of unit length: float32 [batch, dim].
+    float32 [batch, teacher's dim] -> float32 [batch, dim], of unit length.
     """
     first = embeddings[:, :dim]
     missing = dim - tf.shape(first)[1]

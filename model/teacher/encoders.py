@@ -66,12 +66,10 @@ def load(given: Sequence[str]) -> Teacher:
 
 
 def load_one(given: str) -> Teacher:
-    """The encoder of a name.
+    """The encoder of a name; NAME=FOLDER calls it NAME.
 
-    Args:
-      given: the folder of a SavedModel with a `serving_default` from strings to embeddings,
-        universal-sentence-encoder, or a name or folder that sentence-transformers knows;
-        NAME=FOLDER calls it NAME.
+    It is the folder of a SavedModel with a `serving_default` from strings to embeddings,
+    universal-sentence-encoder, or a name or folder that sentence-transformers knows.
     """
     title, _, folder = given.partition("=")
     if not folder or Path(given).exists():

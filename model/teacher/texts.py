@@ -56,11 +56,8 @@ def kind_of(file: Path) -> str:
 def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> Iterator[str]:
     """Yields every text of the files: of a pair, each line, or each word of a vocabulary.
 
-    White space around a text is left out, and so are texts without a visible character.
-
-    Args:
-      files: their names say how to read them, see `kind_of`.
-      features: which texts of a pair.
+    White space around a text is left out, and so are texts without a visible character. `features`
+    are the texts of a pair that are read.
     """
     for file in files:
         parse = partial(_texts, kind=kind_of(file), features=features)
@@ -117,11 +114,7 @@ def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:
     """The different texts; if there are more than `limit`, a sample of them.
 
     The sample has the texts with the lowest hashes: the same texts for the same files in any order,
-    and a larger limit only adds to it.
-
-    Args:
-      texts: those of all files.
-      limit: the largest number of texts; 0 for all. No more than twice as many are held.
+    and a larger limit only adds to it. 0 is no limit; no more than twice as many are held.
 
     Returns:
       The texts, ordered by their hashes: as good as shuffled; and how many were read.

@@ -147,10 +147,9 @@ class TextToIds(tf_keras.layers.Layer):
         return ids
 
     def char_ngrams_of_words(self) -> np.ndarray:
-        """The n-grams of each word of the vocabulary, padded with `PADDING`.
+        """The n-grams of each word of the vocabulary: int32 [ids of words, NGRAMS_A_WORD].
 
-        Returns:
-          int32 [ids of words, NGRAMS_A_WORD]; padding alone for the end mark and hashed words.
+        Padded with `PADDING`; padding alone for the end mark and hashed words.
         """
         words = vocabulary.tokens(self._words.table)
         ids = char_ngram_ids(words, buckets=self._char_ngram_buckets)
@@ -159,14 +158,9 @@ class TextToIds(tf_keras.layers.Layer):
 
 
 def char_ngram_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
-    """The n-grams of words, padded with `PADDING`, which is all that the end mark has.
+    """The n-grams of words as the text handling makes them: int32 [words, NGRAMS_A_WORD].
 
-    Args:
-      words: as the text handling makes them of a text.
-      buckets: how many ids there are.
-
-    Returns:
-      int32 [words, NGRAMS_A_WORD].
+    Padded with `PADDING`, which is all that the end mark has; `buckets` is the number of ids.
     """
     tokens = tf.constant(words)
     codes, of_word = _char_ngrams(tokens)
@@ -269,14 +263,10 @@ def _bigrams(words: tf.Tensor) -> tf.Tensor:
 
 
 def _char_ngrams(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The character n-grams of words, in one pass over all their characters.
+    """The character n-grams of words, string [words], in one pass over all their characters.
 
-    Args:
-      words: string [words], without white space.
-
-    Returns:
-      A number for each n-gram, the same for the same characters, int64 [n-grams], and its word,
-      int64 [n-grams]. No word has more than `NGRAMS_A_WORD`.
+    Returns a number for each n-gram, the same for the same characters, int64 [n-grams], and its
+    word, int64 [n-grams]. No word has more than `NGRAMS_A_WORD`.
     """
     text = tf.strings.reduce_join(tf.concat([[""], words, [""]], axis=0), separator=" ")
     characters = tf.cast(tf.strings.unicode_decode(text, "UTF-8"), tf.int64)

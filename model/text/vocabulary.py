@@ -20,12 +20,7 @@ _FILE = "{}.tsv"
 
 
 def size(folder: str, kind: str) -> int:
-    """How many tokens have ids of their own; 0 if no folder is named.
-
-    Args:
-      folder: what `task.model.text.vocabulary` says: as the command has completed it.
-      kind: `words` or `bigrams`.
-    """
+    """How many `words` or `bigrams` have ids of their own; 0 if no folder is named."""
     if not folder:
         return 0
     name = _FILE.format(kind)

@@ -5,6 +5,7 @@ likewise with a teacher.
 Each worker reads its own files; a step is one worker's batch.
 """
 
+import functools
 import logging
 import signal
 from collections import deque
@@ -16,9 +17,8 @@ import tensorflow as tf
 from common.errors import InputError
 from model import cluster
 from model.data.task_sampler import Phase
-from model.tasks.pair_task import PairTask
 from model.training.state import Run
-from model.training.trainer import Step, Trainer, stacked
+from model.training.trainer import Step, Trainer
 
 _STEPS_AHEAD = 10
 """Steps queued for each worker; a signal to stop waits for them."""
@@ -31,7 +31,6 @@ class AsynchronousTrainer(Trainer):
     """
 
     def __init__(self, run: Run):
-        """Makes the trainer of a run; refuses fewer workers than tasks, or files than workers."""
         super().__init__(run)
         tf.get_logger().addFilter(_print_in_a_line)
         self._coordinator = tf.distribute.coordinator.ClusterCoordinator(self._strategy)
@@ -99,42 +98,27 @@ class AsynchronousTrainer(Trainer):
         """
         size = self._batch_sizes[index]
         source = self._sources[index].shard(context)
-        sizes = [size if number == index else 0 for number in range(len(self._tasks))]
         records = source.batches(read, [Phase(None, size)])
 
         @tf.autograph.experimental.do_not_convert
         def element(serialized: tf.Tensor) -> tuple[tf.Tensor, tuple[dict, ...]]:
             batches = tuple(
-                task.parse(_of_any_length(serialized[:size]))
-                for task, size in zip(self._tasks, sizes, strict=True)
+                task.parse(_of_any_length(serialized if number == index else serialized[:0]))
+                for number, task in enumerate(self._tasks)
             )
             return tf.constant(index), batches
 
         return records.map(element, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
     def _make_step(self) -> Any:
-        most = max(len(task.metrics) for task in self._tasks)
-        state = self._state
-
-        def train(task: PairTask, batch: dict, is_last: tf.Tensor) -> tf.Tensor:
-            def on_worker(batch: dict) -> tf.Tensor:
-                logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
-                return stacked(task, logs)
-
-            values = self._strategy.run(on_worker, args=(batch,))
-            return tf.pad(values, [[0, most - len(task.metrics)]])
-
         @tf.function(autograph=False)
         def train_step(iterator: Any, is_last: tf.Tensor) -> tuple[tf.Tensor, ...]:
             index, batches = next(iterator)
-            values = tf.switch_case(
-                index,
-                [
-                    lambda task=task, batch=batch: train(task, batch, is_last)
-                    for task, batch in zip(self._tasks, batches, strict=True)
-                ],
-            )
-            return index, values
+            branches = [
+                functools.partial(self._strategy.run, self._train_step, (task, batch, is_last))
+                for task, batch in zip(self._tasks, batches, strict=True)
+            ]
+            return index, tf.switch_case(index, branches)
 
         return train_step
 
@@ -155,12 +139,7 @@ def _of_any_length(rows: tf.Tensor) -> tf.Tensor:
 
 
 def tasks_of_workers(workers: int, shares: Sequence[float]) -> list[int]:
-    """The task of each worker: each task has its share of them, but at least one.
-
-    Args:
-      workers: how many there are.
-      shares: of each task but the first, which has the rest.
-    """
+    """The task of each worker: each has its share of them, the first the rest, but at least one."""
     tasks = 1 + len(shares)
     if workers < tasks:
         raise InputError(f"TF_CONFIG names {workers} workers; accepted: one for each task, {tasks}")

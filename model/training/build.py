@@ -14,8 +14,7 @@ from model.data import tfrecords
 from model.data.task_sampler import TaskSampler
 from model.tasks.pair_task import PairTask
 from model.training.asynchronous import AsynchronousTrainer
-from model.training.signals import Signals
-from model.training.state import Run, make_state
+from model.training.state import Run, Signals, make_state
 from model.training.synchronous import SynchronousTrainer
 from model.training.validation import Validator
 

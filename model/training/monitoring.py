@@ -92,14 +92,10 @@ def overfitting(
     *,
     candidates: tuple[int, int],
 ) -> str:
-    """Which metric is far higher in training than in validation; empty if none is.
+    """Which of the metrics is far higher in training than in validation; empty if none is.
 
-    Args:
-      trained: metrics of the last loop.
-      validated: metrics of the validation after it.
-      metrics: those that are compared, the main ones of the tasks.
-      candidates: responses that an input is ranked among, in training and in validation. Among
-        more, P@1 is lower: at least the power of it that independent candidates would give.
+    `candidates` are the responses that an input is ranked among, in training and in validation.
+    Among more, P@1 is lower: at least the power of it that independent candidates would give.
     """
     here, there = candidates
     harder = max(1.0, (there - 1) / (here - 1)) if here > 1 else 1.0

@@ -1,7 +1,9 @@
 """One run: its parameters and tasks, all that training changes, and what watches it."""
 
+import signal
 from pathlib import Path
-from typing import NamedTuple
+from types import FrameType
+from typing import NamedTuple, Self
 
 import orbit
 import tensorflow as tf
@@ -16,7 +18,6 @@ from model.data.task_sampler import TaskSampler
 from model.ema import WeightAverage
 from model.initializers import word_vectors
 from model.tasks.pair_task import PairTask
-from model.training.signals import Signals
 
 
 class State(NamedTuple):
@@ -26,6 +27,32 @@ class State(NamedTuple):
     optimizer: tf_keras.optimizers.legacy.Optimizer
     average: WeightAverage
     global_step: tf.Variable
+
+
+class Signals:
+    """Notes TERM, which schedulers send first, and INT (Ctrl-C) that arrive while it is entered.
+
+    Training asks between two steps.
+    """
+
+    def __init__(self) -> None:
+        self.stop: signal.Signals | None = None
+        """The signal to stop, if one has arrived."""
+
+    def __enter__(self) -> Self:
+        stop = (signal.SIGTERM, signal.SIGINT)
+        self._before = {number: signal.signal(number, self._note) for number in stop}
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self.stop is not None:
+            raise KeyboardInterrupt  # the second signal stops at once
+        self.stop = signal.Signals(number)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
 
 class Run(NamedTuple):

@@ -10,7 +10,7 @@ import tensorflow as tf
 from model.data import input_pipeline
 from model.tasks.pair_task import PairTask
 from model.training.state import Run
-from model.training.trainer import Step, Trainer, stacked, width
+from model.training.trainer import Step, Trainer
 
 _STEPS_BETWEEN_AGREEMENTS = 10
 """Workers exchange once in this many steps whether one of them was told to stop."""
@@ -51,30 +51,20 @@ class SynchronousTrainer(Trainer):
         return steps, (self._signals.stop or signal.SIGTERM) if is_stopped else None
 
     def _make_step(self, task: PairTask) -> Callable[[Any, tf.Tensor], tuple[tf.Tensor, ...]]:
-        state = self._state
-
         @tf.function(autograph=False)
         def train_step(iterator: Any, is_last: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            def on_replica(batch: dict) -> tf.Tensor:
-                logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
-                return stacked(task, logs)
-
-            values = self._strategy.run(on_replica, args=(next(iterator),))
-            state.global_step.assign_add(1)
+            values = self._strategy.run(self._train_step, args=(task, next(iterator), is_last))
+            self._state.global_step.assign_add(1)
             return self._strategy.experimental_local_results(values)
 
         return train_step
 
     def _means(self, values: Sequence[tuple[tf.Tensor, ...]]) -> np.ndarray:
-        """Logs of this worker's replicas for each step -> means over all: [steps, logs].
+        """Values of this worker's replicas for each step -> means over all: [steps, values].
 
-        Exchanged once a loop. Tasks with fewer logs have zeros behind them.
+        Exchanged once a loop.
         """
-        most = max(map(width, self._tasks))
-        found = np.zeros([len(values), most], np.float32)
-        for row, step in zip(found, values, strict=True):
-            logs = np.mean([replica.numpy() for replica in step], axis=0)
-            row[: len(logs)] = logs
+        found = np.array([np.mean([each.numpy() for each in step], axis=0) for step in values])
         return self._mean(tf.constant(found)).numpy() if self._in_cluster else found
 
     def _iterator(self, index: int, start: int) -> Any:

@@ -4,7 +4,7 @@ import abc
 import signal
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orbit
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     task: int
     """Index of its task."""
     values: np.ndarray
-    """Its logs, as `stacked`; float32 [2 + metrics or more]."""
+    """Loss, its task's metrics and gradient norm, then 0: float32 [2 + most metrics of a task]."""
 
 
 class Trainer(orbit.AbstractTrainer, abc.ABC):
@@ -40,6 +40,7 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         self._run = run
         self._tasks, self._sampler, self._state = run.tasks, run.sampler, run.state
         self._strategy, self._signals = run.strategy, run.signals
+        self._most_metrics = max(len(task.metrics) for task in run.tasks)
         self._without_gradient = 0
         self.failure = ""
         """Why training is of no use any more; empty if it is."""
@@ -51,6 +52,13 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
             )
             for task in run.tasks
         ]
+
+    def _train_step(self, task: PairTask, batch: dict[str, Any], is_last: tf.Tensor) -> tf.Tensor:
+        """Trains on a replica's batch; returns the values of a `Step`."""
+        model, optimizer = self._state.model, self._state.optimizer
+        logs = task.train_step(batch, model, optimizer, measure_norm=is_last)
+        values = tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])
+        return tf.pad(values, [[0, self._most_metrics - len(task.metrics)]])
 
     def _require_enough_files(self, workers: Sequence[int]) -> None:
         """Raises InputError as `Source.shard` if a worker of a task has no files to read."""
@@ -111,16 +119,6 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
     @abc.abstractmethod
     def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:
         """Does steps; returns them, and the signal to stop that ended them, if one has."""
-
-
-def width(task: PairTask) -> int:
-    """How many numbers the logs of a training step are."""
-    return 2 + len(task.metrics)
-
-
-def stacked(task: PairTask, logs: dict[str, tf.Tensor]) -> tf.Tensor:
-    """The logs of a training step in a fixed order: float32 [2 + metrics]."""
-    return tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])
 
 
 def means(tasks: Sequence[PairTask], steps: Sequence[Step]) -> dict[str, float]:

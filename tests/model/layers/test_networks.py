@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model.layers.context_network import ContextNetwork
-from model.layers.response_network import ResponseNetwork
+from model.layers.networks import ContextNetwork, ResponseNetwork
 
 U = np.array([[0.6, 0.8]], np.float32)
 C = np.array([[1.0, 0.0]], np.float32)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from model.sts_regression import folds, results, table
+from model.sts_regression import folds, results
 from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.options import FOLDS_BY
 from model.sts_regression.words import UNKNOWN, load_vectors, split
@@ -116,7 +116,7 @@ def test_pairs_are_resampled_for_all_folds_together():
 
 
 def row_of(row, weights="fresh", *, pearson, lost=()):
-    counts = dict.fromkeys(table._COUNTS, 0) | dict.fromkeys(lost, 1)
+    counts = dict.fromkeys(results._COUNTS, 0) | dict.fromkeys(lost, 1)
     ways = {"folds_by": "random", "weights_between_folds": weights}
     return {
         "metrics": {"pearson": pearson, "pearson_in_sample": 0.95},
@@ -129,7 +129,7 @@ def row_of(row, weights="fresh", *, pearson, lost=()):
 
 
 def test_rows_stand_in_the_papers_order_beside_its_figures():
-    made = table.markdown(
+    made = results.markdown(
         [
             row_of("lstm1_perceptron", pearson=None, lost=["folds_that_diverged"]),
             row_of("lstm1_perceptron", "carried", pearson=0.5),

@@ -15,7 +15,7 @@ import tensorflow as tf
 import tf_keras
 
 from model.layers.embedding import Bags
-from model.layers.encoders import POOLING, Pooled, pooled_alone
+from model.layers.encoders import POOL, Pooled
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 Pairs: TypeAlias = list[tuple[Gradient, tf.Variable]]
@@ -48,12 +48,11 @@ class Step:
     @contextmanager
     def watching(self) -> Iterator["Step"]:
         """Within, sums of vectors of tables are noted, if there are more replicas."""
-        if self._replicas > 1:
-            POOLING.pool = self._note
+        before = POOL.set(self._note if self._replicas > 1 else None)
         try:
             yield self
         finally:
-            POOLING.pool = pooled_alone
+            POOL.reset(before)
 
     def _note(self, pooled: Pooled, bags: dict[str, Bags], count: tf.Tensor) -> tf.Tensor:
         # Collectives run in this order: the ids are exchanged while sums are made.

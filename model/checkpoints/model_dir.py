@@ -74,8 +74,8 @@ def prepare(
 
 def _require_same_data(earlier: record.Records, now: record.Records, folder: Path) -> None:
     """A run's place in its records would be that of others."""
-    for section in now:
-        before, files_now = earlier.get(section, {}), now[section]
+    for section, files_now in now.items():
+        before = earlier.get(section, {})
         for name in sorted(before.keys() | files_now.keys()):
             if before.get(name) != files_now.get(name):
                 raise InputError(

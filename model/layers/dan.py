@@ -9,7 +9,7 @@ import tf_keras
 from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
-from model.layers.encoders import POOLING, SentenceEncoder, pooled_alone, register_encoder
+from model.layers.encoders import POOL, SentenceEncoder, register_encoder
 from model.layers.tables import CharNgrams, Table
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import TextToIds
@@ -143,9 +143,10 @@ class AveragingEncoder(SentenceEncoder):
         if training is True or self._composes:
             bags = {kind: embedding.bags(kept[kind]) for kind in self._kinds}
             pooled_of = functools.partial(self._pooled, training=training)
+            count = tf.shape(ids[WORDS])[0]
             # What is dropped from words is drawn for those of this replica.
-            pool = pooled_alone if self._config.char_ngram_dropout else POOLING.pool
-            pooled = pool(pooled_of, bags, tf.shape(ids[WORDS])[0])
+            pool = None if self._config.char_ngram_dropout else POOL.get()
+            pooled = pool(pooled_of, bags, count) if pool else pooled_of(bags, count)
         else:
             pooled = self._pooled_in_place(kept)
         hidden = tf.cast(pooled, self.compute_dtype)

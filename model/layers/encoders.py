@@ -4,8 +4,8 @@ A module of your own adds one with `register_encoder`: docs/training.md has an e
 """
 
 import importlib
-import threading
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import TypeAlias, TypeVar
 
 import tensorflow as tf
@@ -23,27 +23,12 @@ _LAYERS: dict[str, type["SentenceEncoder"]] = {}
 """The layer of each `encoder.type`."""
 _Layer = TypeVar("_Layer", bound=type["SentenceEncoder"])
 
-
 Pooled: TypeAlias = Callable[[dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
 """Ids of each kind and the number of texts -> sums of their vectors, float32 [texts, dim]."""
 Pool: TypeAlias = Callable[[Pooled, dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
-
-
-def pooled_alone(pooled: Pooled, bags: dict[str, embedding.Bags], count: tf.Tensor) -> tf.Tensor:
-    """What `pooled` returns."""
-    return pooled(bags, count)
-
-
-class _Pooling(threading.local):
-    """Of this thread: replicas of one process are threads that take turns."""
-
-    def __init__(self) -> None:
-        self.pool: Pool = pooled_alone
-
-
-POOLING = _Pooling()
-"""Its `pool` is called with what sums vectors, in training. With several replicas
-`model.gradients` sets it, to exchange sums instead of rows of tables."""
+POOL: ContextVar[Pool | None] = ContextVar("POOL", default=None)
+"""In training it is called with what sums vectors, if it is set. With several replicas, each a
+thread, `model.gradients` sets it, to exchange sums instead of rows of tables."""
 
 
 class SentenceEncoder(tf_keras.layers.Layer):

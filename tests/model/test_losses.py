@@ -37,16 +37,6 @@ def test_scores_are_scaled_dot_products_of_every_input_with_every_response():
 
 
 @pytest.mark.parametrize(
-    ("both_directions", "probabilities"),
-    [(False, (3 / 4, 2 / 4)), (True, (3 / 4, 2 / 4, 3 / 5, 2 / 3))],
-)
-def test_the_loss_is_the_mean_log_likelihood_of_the_diagonal(both_directions, probabilities):
-    objective = schema.Objective(both_directions=both_directions)
-    loss = losses.in_batch_softmax(dots([3.0, 1.0], [2.0, 2.0]), objective).loss
-    np.testing.assert_allclose(loss, negative_log(*probabilities), rtol=1e-6)
-
-
-@pytest.mark.parametrize(
     ("scale", "both_directions", "probabilities"),
     [
         (1.0, False, (2 / 3, 1 / 3)),  # 4 and 2 are halved

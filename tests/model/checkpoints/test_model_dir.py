@@ -230,6 +230,8 @@ def test_what_is_no_model_folder_and_a_failed_run_are_named(blank, parse, tmp_pa
         with pytest.raises(InputError, match=str(path)):
             trained.load(path)
     checkpoint = save(model, parse(), tmp_path)
+    with pytest.raises(InputError, match=f"{tmp_path}/best"):
+        trained.find_checkpoint(tmp_path, "best")  # it was not validated
     record.write(tmp_path, record.Record(failure="the embeddings are one point"))
     trained.find_checkpoint(tmp_path)
     assert "the embeddings are one point" in capsys.readouterr().out

@@ -240,9 +240,3 @@ def test_the_page_is_up_to_date_and_explains_each_parameter():
         assert meaning.endswith("."), name
     dropped = "Fraction of words dropped in training."
     assert ["`word_dropout`", "number", "`0.0`", "from 0 below 1", dropped] in rows
-
-
-def test_what_training_does_not_read_is_left_out():
-    page = reference.page()
-    for name in ("tfds_name", "recovery_max_trials", "is_training", "slide"):
-        assert f"`{name}`" not in page

@@ -136,12 +136,6 @@ def sampler(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
     return TaskSampler([first, schema.Data(global_batch_size=sizes[1])], [share], seed)
 
 
-def test_one_task_has_all_steps():
-    one = TaskSampler([schema.Data(global_batch_size=128)], [], 0)
-    assert one.tasks(5, 8).tolist() == [0, 0, 0]
-    assert one.records(0, before=1000) == 128_000
-
-
 def test_each_further_task_has_its_share_of_the_steps():
     data = [schema.Data(global_batch_size=size) for size in (10, 4, 6)]
     three = TaskSampler(data, [0.3, 0.5], 7)

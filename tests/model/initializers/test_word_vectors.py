@@ -178,11 +178,6 @@ def test_ngrams_share_the_vector_of_their_word_and_the_penalty_shortens_it():
     assert found.dtype == np.float32
 
 
-def test_sums_leave_padding_out():
-    table = np.array([[9, 9], [1, 2], [3, 4], [5, 6]], np.float32)
-    np.testing.assert_array_equal(char_ngrams.sums(NGRAMS, table), [[1, 2], [8, 10], [0, 0]])
-
-
 @pytest.mark.parametrize("frequency_records", [0, 100])
 def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_them(
     parse, tmp_path, write_vocabulary, frequency_records

@@ -186,14 +186,6 @@ def test_weighted_sums_of_nothing_and_their_gradient(shape):
     np.testing.assert_array_equal(gradient, vectors)
 
 
-def test_bags_are_rows_without_their_padding():
-    bags = embedding.bags(tf.constant([[3, 0, 4], [0, 0, 0], [5, 0, 0]]))
-    np.testing.assert_array_equal(bags.ids, [3, 4, 5])
-    np.testing.assert_array_equal(bags.texts, [0, 0, 2])
-    by_root = embedding.one_by_root(bags.texts, tf.constant(3))
-    np.testing.assert_allclose(by_root, [2**-0.5, 1, 1], rtol=1e-6)
-
-
 BUCKETS = {"words": 50, "bigrams": 60}
 SMALL = {"word_dim": 4, "units": 3}
 PADDED = [[5, 6, 7, 0, 0], [8, 0, 0, 0, 0]]

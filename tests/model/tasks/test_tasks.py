@@ -204,17 +204,6 @@ def test_the_logits_are_float32_in_mixed_precision(bfloat16):
     assert head(*narrow).dtype == tf.float32
 
 
-@pytest.mark.parametrize("integers", [tf.int32, tf.int64])
-def test_the_loss_is_the_mean_log_likelihood_of_the_labels(integers):
-    logits = tf.math.log([[[1.0, 2.0, 5.0]], [[6.0, 1.0, 1.0]], [[3.0, 4.0, 3.0]]])
-    labels = tf.constant([2, 1, 1], integers)
-    # The labels have probabilities 5/8, 1/8 and 4/10; the first and the last are the largest.
-    classified = losses.nli_softmax(logits, labels)
-    expected = -(np.log(5 / 8) + np.log(1 / 8) + np.log(4 / 10)) / 3
-    np.testing.assert_allclose(classified.loss, expected, rtol=1e-6)
-    np.testing.assert_allclose(classified.accuracy, 2 / 3, rtol=1e-6)
-
-
 # One pair, neutral, by two members: probabilities (6, 1, 1) / 8 and (1, 5, 4) / 10.
 DISAGREEING = tf.math.log([[[6.0, 1.0, 1.0], [1.0, 5.0, 4.0]]])
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import sys
 from collections import Counter
+from contextlib import nullcontext
 
 import google_crc32c
 import numpy as np
@@ -131,18 +132,19 @@ def test_all_words_of_a_vocabulary_get_files_of_their_own(run, tmp_path):
 
 def test_several_encoders_are_turned_to_their_principal_components(run, teacher, tmp_path):
     def encode(texts):
+        teacher.encode(texts)  # which may be killed
         return np.array([[1.0, len(text) / 50, 0.3, 0.3 * (len(text) % 2)] for text in texts])
 
     both = encoders.Teacher("a + b", "f", encode, of_several=True)
     shards = targets.split(sorted(TEXTS), validation_fraction=0.1)
-    for folder, killed in (("out", False), ("other", True)):
+    job = targets.describe(both, shards)
+    for folder, killed_at in (("out", None), ("other", max(TEXTS))):
         (tmp_path / folder).mkdir()
-        job = targets.describe(both, shards)
-        if killed:
-            once = both._replace(encode=Cut(encode, after=3))
-            with pytest.raises(KeyboardInterrupt):
-                targets.write(tmp_path / folder, job, shards, once, said={})
-        targets.write(tmp_path / folder, job, shards, both, said={})
+        teacher.killed_at = killed_at
+        with pytest.raises(KeyboardInterrupt) if killed_at else nullcontext():
+            targets.write(tmp_path / folder, job, shards, both, said={})
+        teacher.killed_at = None
+    targets.write(tmp_path / "other", job, shards, both, said={})
     found = dict(targets.read(tmp_path / "out"))
     turned = np.stack([found[text] for text in TEXTS]).astype(np.float32)
     rows = both.embed(TEXTS)
@@ -150,19 +152,6 @@ def test_several_encoders_are_turned_to_their_principal_components(run, teacher,
     energy = (turned**2).sum(axis=0)
     assert energy[0] > energy[1] > energy[2:].max()
     assert contents(tmp_path / "out") == contents(tmp_path / "other")
-
-
-class Cut:
-    """An encoder that is killed after some batches."""
-
-    def __init__(self, encode, *, after):
-        self.encode, self.left = encode, after
-
-    def __call__(self, texts):
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        return self.encode(texts)
 
 
 def test_a_killed_job_goes_on_from_the_last_finished_shard(run, teacher, tmp_path, monkeypatch):

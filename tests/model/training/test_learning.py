@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from common.errors import InputError
 from common.sts import Pair
 from data_pipeline.pairs.tfrecord import FEATURES
 from export.__main__ import main as export
@@ -161,12 +160,6 @@ def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_pa
     assert "already trained" in capsys.readouterr().out
 
 
-def test_without_validation_nothing_stops_early(overfit, tmp_path):
-    with pytest.raises(InputError, match="early_stopping_patience: 2"):
-        params = overfit(trainer__early_stopping_patience=2)
-        run.run_experiment(params, mode="train", folder=tmp_path / "run")
-
-
 @pytest.mark.parametrize("options", [[], ["--checkpoint", "best"]])
 def test_the_last_or_the_best_is_exported(trained, tmp_path, monkeypatch, capsys, options):
     verify_here(monkeypatch)
@@ -180,12 +173,3 @@ def test_the_last_or_the_best_is_exported(trained, tmp_path, monkeypatch, capsys
     assert f"ckpt-{step}" in printed
     is_warned = any(line.startswith("warning:") for line in printed.splitlines())
     assert is_warned == ("best" not in options)
-
-
-def test_a_run_that_was_not_validated_has_no_best(run_of_20_steps, tmp_path):
-    output = tmp_path / "module"
-    with pytest.raises(SystemExit, match=f"{run_of_20_steps}/best"):
-        export(
-            ["--model_dir", str(run_of_20_steps), "--output", str(output), "--checkpoint", "best"]
-        )
-    assert not output.exists()

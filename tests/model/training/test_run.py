@@ -117,6 +117,7 @@ def test_a_damaged_checkpoint_ends_every_mode(ends, copied, mode):
         ("train", {"task__train_data__global_batch_size": 500}, "task.train_data"),
         ("train_and_eval", {"trainer__best_checkpoint_eval_metric": "bleu"}, "'bleu'"),
         ("train", {"runtime__distribution_strategy": "foo"}, "'foo'"),
+        ("train", {"trainer__early_stopping_patience": 2}, "early_stopping_patience: 2"),
         ("train", {"task__init_checkpoint": "nowhere"}, "'nowhere'"),
         ("eval", {}, "no checkpoint to evaluate"),
     ],

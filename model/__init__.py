@@ -30,7 +30,7 @@ The presets are in `model/configs/presets`.
 import importlib
 from typing import Any
 
-MODES = ("train", "eval", "train_and_eval")
+MODES = (TRAIN, EVAL, TRAIN_AND_EVAL) = ("train", "eval", "train_and_eval")
 """Modes of `train`."""
 CHECKPOINTS = (LAST, BEST) = ("last", "best")
 """Checkpoints of a model folder: `best`, also a folder in it, is the one that validated best."""

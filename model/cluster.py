@@ -21,7 +21,6 @@ from common.errors import InputError, message_of
 from model.configs.schema import PARAMETER_SERVER
 
 _MULTI_WORKER = "multi_worker_mirrored"
-_OF_ONE_MACHINE = ("one_device", "mirrored")
 _END_SECONDS = 5.0
 
 
@@ -87,7 +86,7 @@ def _require_cluster(strategy: str) -> None:
     role, processes = _resolver().task_type, sum(map(len, jobs.values()))
     if strategy == _MULTI_WORKER and processes < 2:
         print(f"{strategy} without a TF_CONFIG of several processes: this one trains alone")
-    if strategy in _OF_ONE_MACHINE and processes > 1:
+    if strategy in ("one_device", "mirrored") and processes > 1:
         raise InputError(
             f"runtime.distribution_strategy: {strategy!r} trains on one machine, and TF_CONFIG "
             f"names {processes} processes; accepted with it: {_MULTI_WORKER}, {PARAMETER_SERVER}"

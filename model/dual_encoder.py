@@ -28,12 +28,10 @@ LAYERS = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
 
 
 class Compared(NamedTuple):
-    """Both sides of a batch of sentence pairs, float32 [batch, embedding_dim], and the logits."""
+    """Both sides of a batch of sentence pairs, of unit length, float32 [batch, embedding_dim]."""
 
     premises: tf.Tensor
-    """Of unit length."""
     hypotheses: tf.Tensor
-    """Of unit length."""
     logits: tf.Tensor
     """Of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
 
@@ -176,7 +174,6 @@ class DualEncoder(tf_keras.Model):
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
     ) -> tf.Tensor:
         """The paper's loss (section 2.2) of what `call` returned: float32 scalar."""
-        del x, y, sample_weight
         loss = in_batch_softmax(y_pred, schema.Objective()).loss
         # Keras averages it over batches, and divides it by the number of replicas.
         return self.compiled_loss(None, y_pred.inputs, regularization_losses=[loss])

@@ -61,15 +61,13 @@ def in_batch_softmax(
     Args:
       encoded: the pairs of this replica.
       objective: options of the loss.
-      keys: hashes of the same pairs; `mask_duplicates` needs them.
+      keys: hashes of the same pairs, for `mask_duplicates`.
       counted: bool [batch], the pairs whose likelihoods are averaged: 0 if there are none. The
         others are candidates only. None counts all.
     """
     inputs, responses = (tf.cast(side, tf.float32) for side in (encoded.inputs, encoded.responses))
-    across = (
-        objective.negatives_across_replicas
-        and tf.distribute.get_strategy().num_replicas_in_sync > 1
-    )
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    across = objective.negatives_across_replicas and replicas > 1
     gather = _gather if across else tf.identity
     softmax = partial(
         _cross_entropy,

@@ -30,13 +30,9 @@ def _writing() -> Iterator[None]:
 class Checkpoints(tf.train.CheckpointManager):
     """The last checkpoints in the model folder, one every `checkpoint_interval` steps.
 
-    Args:
-      checkpoint: what is saved.
-      global_step: number of steps done.
-      folder: the model folder, which holds what is restored.
-      directory: where this process writes. Workers other than the chief take part in saving, since
-        some variables need all replicas, and write elsewhere.
-      config: says how often, and how many are kept.
+    What is restored is in `folder`, the model folder; this process writes in `directory`. Workers
+    other than the chief take part in saving, since some variables need all replicas, and write
+    elsewhere.
     """
 
     def __init__(
@@ -101,8 +97,7 @@ class BestCheckpoint:
         self._manager = tf.train.CheckpointManager(
             checkpoint, str(directory / BEST), max_to_keep=1, step_counter=global_step
         )
-        earlier = record.read(self._folder)
-        self.best = earlier.best if earlier else None
+        self.best = (record.read(self._folder) or record.Record()).best
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves a checkpoint if this validation is the best so far."""

@@ -55,8 +55,8 @@ def find_checkpoint(folder: str | Path, which: str = LAST) -> str:
 def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, TextToIds]:
     """As `load`, of any checkpoint of the run whose `params.yaml` is in a folder."""
     config, trainer = _configs(folder)
-    model_dir.require_vocabulary(folder, config.text.vocabulary)
     model = build(config, seed=0)
+    model_dir.require_vocabulary(folder, config.text.vocabulary)
     average = WeightAverage(model, trainer)
     with files.restoring(checkpoint):
         status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)

@@ -19,10 +19,8 @@ def parse(
 ) -> schema.Experiment:
     """The experiment's parameters after the config files and then `params_override`, one or more.
 
-    Args:
-      experiment: one of `EXPERIMENTS`.
-      config_files: YAML files or names of presets.
-      params_override: `NAME=VALUE[,NAME=VALUE...]`; values with commas or brackets in quotes.
+    Files may be named as presets. An override is `NAME=VALUE[,NAME=VALUE...]`, values with commas
+    or brackets in quotes.
 
     Raises:
       InputError: if the experiment, a file or a parameter is unknown, or a value is not accepted.

@@ -596,7 +596,6 @@ class Experiment(config_definitions.ExperimentConfig):
 
     def check(self, where: str) -> None:
         """Raises InputError for what parameter servers, whose workers step alone, cannot do."""
-        del where
         if self.runtime.distribution_strategy != PARAMETER_SERVER:
             return
         objective = getattr(self.task, "objective", None)

@@ -113,8 +113,8 @@ class AveragingEncoder(SentenceEncoder):
     @property
     def _kinds(self) -> dict[str, "Table | CharNgrams"]:
         """The layer of each kind of ids."""
-        layers = {WORDS: "_words", BIGRAMS: "_bigrams", CHAR_NGRAMS: "_char_ngrams"}
-        return {kind: getattr(self, layers[kind]) for kind in layers if kind in self._table_sizes}
+        kinds = (WORDS, BIGRAMS, CHAR_NGRAMS)
+        return {kind: getattr(self, f"_{kind}") for kind in kinds if kind in self._table_sizes}
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

@@ -60,7 +60,6 @@ class SentenceEncoder(tf_keras.layers.Layer):
 
     def use_text(self, text: TextToIds) -> None:
         """Takes from the preprocessing what the encoder has to know of its vocabulary."""
-        del text
 
     def for_export(self, *, keeps_word_vectors: bool = False) -> "SentenceEncoder":
         """An encoder with the same values as this one, as a module shall have it.
@@ -68,7 +67,6 @@ class SentenceEncoder(tf_keras.layers.Layer):
         Args:
           keeps_word_vectors: whether `word_vectors` too must be the same.
         """
-        del keeps_word_vectors
         return self
 
     def make_variables(self) -> None:
@@ -113,12 +111,7 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
 
 
 def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncoder:
-    """The encoder that `config.type` names, with its variables made.
-
-    Args:
-      config: the choice and its parameters.
-      table_sizes: the number of ids of each kind, the padding included.
-    """
+    """The encoder that `config.type` names, its variables made; table sizes include the padding."""
     encoder = _LAYERS[config.type](table_sizes=table_sizes, **config.get().as_dict())
     encoder.make_variables()
     return encoder

@@ -20,9 +20,7 @@ from model.text import PADDING, WORDS
 class RecurrentEncoder(SentenceEncoder):
     """Word vectors, LSTM layers, last state or maximum over the words, maybe a projection.
 
-    Args:
-      table_sizes: the number of ids of `words`.
-      **config: the parameters of `schema.Recurrent`.
+    `config` are the parameters of `schema.Recurrent`.
     """
 
     def __init__(

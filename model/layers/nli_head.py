@@ -36,8 +36,7 @@ def side(
 class NliHead(tf_keras.layers.Layer):
     """Two encoded sentences -> scores of `tfrecord.LABELS`, in their order, by each member.
 
-    Args:
-      **config: the parameters of `schema.Nli`.
+    `config` are the parameters of `schema.Nli`.
     """
 
     def __init__(self, *, name: str = "nli_head", **config: Any):

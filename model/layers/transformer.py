@@ -20,9 +20,7 @@ class TransformerEncoder(SentenceEncoder):
     Layer normalization comes before each sub-layer and once at the end, as in tensor2tensor,
     the implementation that the paper took its defaults from.
 
-    Args:
-      table_sizes: the number of ids of `words`.
-      **config: the parameters of `schema.Transformer`.
+    `config` are the parameters of `schema.Transformer`.
     """
 
     def __init__(

@@ -55,7 +55,6 @@ class TeacherTask(PairTask):
         self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
     ) -> dict[str, tf.Tensor]:
         """Softmax over the batch's targets, plus the weighted parts beside it."""
-        del training
         objective = self.task_config.objective
         student = tf.cast(outputs, tf.float32)
         teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])

@@ -20,7 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from common.errors import InputError, reading
-from common.files import CLAIM, aside, write_json
+from common.files import CLAIM, COMPLETED, aside, write_json
 from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, read_frames
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
@@ -29,7 +29,6 @@ TEXT, EMBEDDING, TEXT_ID = "text", "embedding", "text_id"
 """The features of a record."""
 SHARDS = 16
 """Files `train-*`, and `words-*`; fewer if there are fewer texts."""
-COMPLETED = "COMPLETED"
 Shards = dict[str, Sequence[str]]
 """The name of each file, and the texts that it gets."""
 _HALF_FLOAT = np.dtype("<f2")
@@ -40,10 +39,8 @@ _TRAIN, _VALIDATION, _WORDS = "train", "validation", "words"
 def split(texts: Sequence[str], words: Sequence[str] = (), *, validation_fraction: float) -> Shards:
     """Divides texts among `validation-*`, one file, and `train-*`, files of about equal sizes.
 
-    Args:
-      texts: in an order as good as shuffled.
-      words: of a vocabulary, for `words-*`: to begin with, not to train on.
-      validation_fraction: of the texts, rounded down.
+    The texts are in an order as good as shuffled; their fraction is rounded down. `words`, of a
+    vocabulary, are for `words-*`: to begin with, not to train on.
     """
     held_out, found = int(len(texts) * validation_fraction), {}
     sides = {_VALIDATION: (texts[:held_out], 1), _TRAIN: (texts[held_out:], SHARDS)}
@@ -94,12 +91,8 @@ def write(
 ) -> dict[str, Any]:
     """Writes the shards that are not there yet, then publishes all; returns COMPLETED's contents.
 
-    Args:
-      output: a folder that is claimed, and empty or with a part of the same job.
-      job: as `describe` gives it.
-      shards: what to write.
-      teacher: embeds the texts.
-      said: what COMPLETED says besides, which makes it no other job.
+    The folder is claimed, and empty or with a part of the same job, as `describe` gives it. `said`
+    is what COMPLETED says besides, which makes it no other job.
     """
     incomplete, outputs = output / _INCOMPLETE, {}
     write_json(incomplete / _JOB, job)

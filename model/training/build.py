@@ -7,6 +7,7 @@ import tensorflow as tf
 from official.core import config_definitions
 
 from common.errors import InputError
+from model import EVAL, TRAIN, TRAIN_AND_EVAL
 from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints, best_metric
 from model.configs import schema
@@ -17,8 +18,6 @@ from model.training.asynchronous import AsynchronousTrainer
 from model.training.state import Run, Signals, make_state
 from model.training.synchronous import SynchronousTrainer
 from model.training.validation import Validator
-
-TRAIN, EVAL, TRAIN_AND_EVAL = "train", "eval", "train_and_eval"
 
 
 def make_run(

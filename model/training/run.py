@@ -15,12 +15,12 @@ from official.core import config_definitions
 from common.errors import InputError
 from common.fields import refused
 from common.files import claim
-from model import BEST, MODES, cluster, optimizer
+from model import BEST, MODES, TRAIN, TRAIN_AND_EVAL, cluster, optimizer
 from model.checkpoints import files, model_dir, record
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
 from model.tasks import multitask
-from model.training.build import TRAIN, TRAIN_AND_EVAL, make_controller, make_run, until_multiple
+from model.training.build import make_controller, make_run, until_multiple
 from model.training.monitoring import BesideBar, overfitting, progress
 from model.training.state import Run
 

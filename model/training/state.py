@@ -45,7 +45,6 @@ class Signals:
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        del frame
         if self.stop is not None:
             raise KeyboardInterrupt  # the second signal stops at once
         self.stop = signal.Signals(number)

@@ -43,8 +43,7 @@ class Validator(orbit.AbstractEvaluator):
     def evaluate(self, num_steps: tf.Tensor) -> dict[str, float]:
         """Validates the average of the weights if one is kept, otherwise the weights.
 
-        Args:
-          num_steps: number of batches of each task; -1 for all.
+        On `num_steps` batches of each task; -1 for all.
 
         Returns:
           Means over the batches: `validation_loss` (of the first task), the tasks' metrics; and

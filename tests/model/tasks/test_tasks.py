@@ -216,13 +216,3 @@ def test_each_member_has_a_loss_of_its_own_and_all_say_one_label():
     np.testing.assert_allclose(classified.loss, -(np.log(1 / 8) + np.log(1 / 2)) / 2, rtol=1e-6)
     assert classified.accuracy == 0
     assert losses.nli_softmax(DISAGREEING, tf.constant([0])).accuracy == 1
-
-
-def test_smoothing_gives_a_part_to_all_labels():
-    # Of neutral 0.7 + 0.1 of the probability, of the others 0.1 each.
-    of_members = [
-        0.8 * np.log(1 / 8) + 0.1 * np.log(6 / 8) + 0.1 * np.log(1 / 8),
-        0.8 * np.log(5 / 10) + 0.1 * np.log(1 / 10) + 0.1 * np.log(4 / 10),
-    ]
-    classified = losses.nli_softmax(DISAGREEING, tf.constant([1]), smoothing=0.3)
-    np.testing.assert_allclose(classified.loss, -np.mean(of_members), rtol=1e-6)

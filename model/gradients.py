@@ -32,12 +32,14 @@ class _Use(NamedTuple):
 
 
 class Step:
-    """The gradients of one step; called in replica context.
+    """The gradients of one step; called in replica context, where a tape records the forward pass.
 
-    tape = tf.GradientTape()
-    with tape, Step(tape).watching() as step:
-        loss = ...
-    pairs = step.gradients(loss, variables, optimizer)
+        tape = tf.GradientTape()
+        with tape, Step(tape).watching() as step:
+            loss = ...
+        pairs = step.gradients(loss, variables, optimizer)
+
+    They are those of the sum of all replicas' losses.
     """
 
     def __init__(self, tape: tf.GradientTape):

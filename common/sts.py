@@ -68,18 +68,12 @@ class SimilarityData(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table; `quotes` and `escape` as in `common.tables.delimited`."""
+    """The columns of a table, and how it is read."""
 
     sentence1: str
     sentence2: str
     score: str
-    quotes: str | None = None
-    escape: str | None = None
-
-    @property
-    def dialect(self) -> Dialect:
-        """How the file is read."""
-        return Dialect(quotes=self.quotes, escape=self.escape)
+    dialect: Dialect = Dialect()
 
 
 def sources(path: Path) -> list[Source]:
@@ -162,12 +156,13 @@ def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     """The pairs of a file; None for each that nobody judged."""
     name = unpacked_name(path)
     genre = name.rsplit(".", 1)[0].split(_INPUT)[-1].removesuffix(".test")
-    if _is_semeval(path) and not columns:
+    if columns:
+        named = {name: [getattr(columns, name)] for name in NAMED}
+        return parse_rows(path, _of_row, columns=named, dialect=columns.dialect)
+    if _is_semeval(path):
         return _semeval(path, genre)
-    if columns or not name.endswith((".csv", ".tsv")) or _has_names(path):
-        named = {name: [getattr(columns, name)] for name in NAMED} if columns else NAMED
-        dialect = columns.dialect if columns else Dialect()
-        return parse_rows(path, _of_row, columns=named, dialect=dialect)
+    if not name.endswith((".csv", ".tsv")) or _has_names(path):
+        return parse_rows(path, _of_row, columns=NAMED)
     is_set = name.endswith(".tsv")
     # 503 of the benchmark's official rows have two columns about their licence.
     widths, at = ((3,), 0) if is_set else ((7, 9), 4)

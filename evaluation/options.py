@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from common.command_line import Options, option
 from common.errors import InputError
 from common.sts import Columns
-from common.tables.delimited import check_escape, escape_option, quotes_option
+from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
 from evaluation.results.result import TASKS
 
 _MODULE = (
@@ -111,7 +111,8 @@ class ColumnsOptions(SeededOptions):
 
     def named_columns(self) -> Columns | None:
         """Return the columns as `common.sts` takes them."""
-        return Columns(*self.columns, self.quotes, self.escape) if self.columns else None
+        dialect = Dialect(quotes=self.quotes, escape=self.escape)
+        return Columns(*self.columns, dialect) if self.columns else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,9 +29,9 @@ def module(options: ModuleOptions) -> None:
         sts_matrix=options.with_sts_matrix,
     )
     print(f"verified in a fresh process; written to {options.output}")
-    tuned = identity.read(options.output)["sts_matrix"]
-    if tuned is not None:
-        said = identity.learned_on(tuned) or "a module that its file does not name"
+    if tuned := identity.read(options.output)["sts_matrix"]:
+        # The matrix is one of the weights that a fingerprint is of, so it cannot be compared.
+        said = "{path} (fingerprint {fingerprint})".format(**tuned["module"])
         print(f"the matrix was learned on {said}; it fits the same weights only")
 
 

@@ -68,38 +68,32 @@ class FormatsOptions(Options):
 class IndexOptions(Options):
     """Options of `index`."""
 
-    module: Path = option(help="encodes texts and inputs", metavar="DIR", group="index")
+    module: Path = option(help="encodes texts and inputs", metavar="DIR")
     texts: tuple[str, ...] = option(
         (),
         help="files with a text per line; CSV or JSON lines with --text_field; TFRecords of pairs, "
         "of which the responses are indexed (with --mode similar all messages, with their ids); "
         "files that an index lacks are added to it; none open the index of --output",
         metavar="GLOB",
-        group="index",
     )
     text_field: str | None = option(
-        None, help="field of CSV or JSON lines to index", metavar="NAME", group="index"
+        None, help="field of CSV or JSON lines to index", metavar="NAME"
     )
     id_field: str | None = option(
-        None, help="their field that names a text, for --remove", metavar="NAME", group="index"
+        None, help="their field that names a text, for --remove", metavar="NAME"
     )
     remove: tuple[str, ...] = option(
         (),
         help="ids of texts to remove from the index, also whenever it is made anew",
         metavar="ID",
-        group="index",
     )
     mode: str = option(
-        RESPONSES,
-        help="rank texts as replies to an input, or by similarity to it",
-        choices=MODES,
-        group="index",
+        RESPONSES, help="rank texts as replies to an input, or by similarity to it", choices=MODES
     )
     output: Path | None = option(
         None,
         help="folder of the index; default for a single file: FILE.index or FILE.similar.index",
         metavar="DIR",
-        group="index",
     )
     input: tuple[str, ...] = option(
         (),

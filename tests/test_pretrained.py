@@ -74,7 +74,7 @@ def test_the_files_are_those_of_the_checksums():
 
 def test_the_card_has_scores_with_intervals():
     card = (MODULE / "README.md").read_text()
-    for one in scores.load(MODULE / identity.FOLDER / identity.SCORES):
+    for one in scores.load(MODULE):
         assert one["name"] in card
         assert one["intervals"]
 
@@ -120,7 +120,7 @@ def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path, monkeyp
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
     )
-    stored = {one["name"]: one for one in scores.load(MODULE / identity.FOLDER / identity.SCORES)}
+    stored = {one["name"]: one for one in scores.load(MODULE)}
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _, _ in found] == ["sts-dev", "sts-test", "snli-test"]
     for name, metric, value in found:

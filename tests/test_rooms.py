@@ -131,17 +131,3 @@ def test_no_tracked_file_names_a_place_of_a_machine():
             continue
         found += [f"{path}: {match[0].strip()}" for match in MACHINE.finditer(text)]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("line", "is_noticed"),
-    [
-        ("# see /ho" + "me/someone/notes", True),
-        ("fil" + "e:///etc/hosts", True),
-        ("https://py" + "pi.example.org/simple", True),
-        ("--no-emit-find-links --no-emit-index-url", False),
-        ('f"{tmp_path}/work/x"', False),
-    ],
-)
-def test_such_a_place_is_noticed(line, is_noticed):
-    assert bool(MACHINE.search(line)) == is_noticed

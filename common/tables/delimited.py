@@ -44,11 +44,7 @@ class Dialect(NamedTuple):
 
 
 def check_escape(escape: str | None, *, quotes: str | None) -> None:
-    """Refuses an escape that is no character of its own, or is given where quotes are text.
-
-    Raises:
-      InputError: if so.
-    """
+    """Refuses an escape that is no character of its own, or is given where quotes are text."""
     if escape is not None and (len(escape) != 1 or escape in '"\r\n'):
         raise InputError(f"--escape: {escape!r}; accepted: one character, other than a quote")
     if escape is not None and quotes == NONE:
@@ -166,8 +162,7 @@ def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
 def position_of(name: str, header: Sequence[str]) -> int:
     """The position of a column, by its name or else by its name in any case, without outer space.
 
-    Raises:
-      ValueError: if there is none, or more than one.
+    ValueError if there is none, or more than one.
     """
     found = [place for place, other in enumerate(header) if other == name]
     found = found or [place for place, other in enumerate(header) if _bare(other) == _bare(name)]

@@ -40,7 +40,7 @@ def evaluations(
     if columns:
         encloses = dialect_of(path, columns.dialect).encloses
         named = {"columns": ", ".join(columns[:3]), "quotes": encloses}
-        named |= {"escape": columns.escape} if columns.escape else {}
+        named |= {"escape": columns.dialect.escape} if columns.dialect.escape else {}
     data = {source: sts.read(source, columns) for source in sts.sources(path)}
     encoder = load(texts for one in data.values() for texts in one.texts())
     of: Any = {"module": encoder.provenance(), "settings": named}

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +20,6 @@ from model.configs import schema
 
 FOLDER = "assets.extra"
 IDENTITY = "identity.json"
-SCORES = "scores.json"
 
 PROJECT = "conversational-embeddings"
 NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setuptools")
@@ -36,6 +36,8 @@ def describe(model_folder: Path, checkpoint: str) -> dict[str, Any]:
     config = schema.DualEncoder()
     config.override(task["model"])
     step = checkpoint.rpartition("-")[2]
+    processors = re.findall(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.M)
+    processor = processors[0] if processors else platform.machine()
     return {
         "project": PROJECT,
         "version": version(),
@@ -46,7 +48,7 @@ def describe(model_folder: Path, checkpoint: str) -> dict[str, Any]:
         "begun_from": task.get("init_checkpoint") or None,
         "training_data": all_training_data(task, config.heads),
         "packages": {name: metadata.version(name) for name in NEEDED},
-        "machine": f"{os.cpu_count()} cores of {_processor()}, Python {platform.python_version()}",
+        "machine": f"{os.cpu_count()} cores of {processor}, Python {platform.python_version()}",
     }
 
 
@@ -60,11 +62,7 @@ def version() -> str:
 
 
 def read(module: Path) -> dict[str, Any]:
-    """The identity of a module.
-
-    Raises:
-      InputError: if it is not a module of this project.
-    """
+    """The identity of a module; InputError if it is not one of this project."""
     with reading(f"--module: {module}: not written by `python -m export`"):
         about = json.loads((module / FOLDER / IDENTITY).read_text())
         if about["project"] != PROJECT:
@@ -89,15 +87,11 @@ def all_training_data(task: dict[str, Any], heads: list[str]) -> list[dict[str, 
 
 
 def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, Any]]:
-    """The training data: task, files, and what lies beside them.
+    """The training data of the parameters `task`: task, files, and what lies beside them.
 
     `manifest` has the files as COMPLETED lists them, or is None. Of a teacher's data also the
     `encoder` that made them, of generated ones that they are `synthetic`, of conversations their
     `source`, such as Reddit, as the data card calls it.
-
-    Args:
-      task: the parameters `task`; the data of further tasks are under their names.
-      heads: of the model.
     """
     further = [(name, task.get(name) or {}) for name in (schema.NLI, schema.TEACHER)]
     for name, data in ((heads[0], task), *further):
@@ -119,25 +113,3 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
 def _json_beside(pattern: str, name: str) -> dict[str, Any]:
     folder = os.path.dirname(pattern)  # noqa: PTH120
     return json.loads(tf.io.gfile.GFile(os.path.join(folder, name)).read())  # noqa: PTH118
-
-
-def learned_on(tuned: Any) -> str:
-    """The module whose embeddings an STS matrix was learned on, by its file; empty if it is silent.
-
-    It cannot be told from fingerprints whether it has the weights that are exported: the matrix is
-    one of the module's weights.
-    """
-    try:
-        module = tuned["module"]
-        return f"{module['path']} (fingerprint {module['fingerprint']})"
-    except (TypeError, KeyError):
-        return ""
-
-
-def _processor() -> str:
-    """The name of the processor, if Linux has it."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.machine()

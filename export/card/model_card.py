@@ -14,16 +14,13 @@ from export.module import plain, warm_up
 from export.module.signatures import SIGNATURES
 from model.configs import schema
 
-FILE = "README.md"
-_TEMPLATE = "model_card.md.jinja"
-
 
 def write(module: Path) -> None:
     """Writes the card of a module that has its identity."""
-    found = scores.load(module / identity.FOLDER / identity.SCORES)
     plain_size = _bytes(module / name for name in plain.FILES)
+    found = scores.load(module)
     card = render(identity.read(module), found, size=size(module), plain_size=plain_size)
-    write_text(module / FILE, card)
+    write_text(module / "README.md", card)
 
 
 def render(
@@ -50,12 +47,9 @@ def render(
     data = about["training_data"]
     learned = {*about["tasks"], *(part["task"] for part in data)}  # also before its last run
     files = [(part["manifest"] or {}).values() for part in data]
-    return environment.get_template(_TEMPLATE).render(
+    return environment.get_template("model_card.md.jinja").render(
         about=about,
-        scores=scores.rows(found),
-        settings=[score for score in found if score["settings"]],
-        notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
-        learned_on=identity.learned_on(about["sts_matrix"]),
+        scores=found,
         signatures={name: SIGNATURES[name] for name in about["signatures"]},
         pairs=[
             part | {"records": sum(file["records"] for file in some), "count": len(some)}

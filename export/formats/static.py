@@ -30,17 +30,10 @@ _END_MARK = "</s>"
 
 
 def convert(folder: Path) -> tuple[np.ndarray, Tokenizer]:
-    """The table and the tokenizer of a module.
+    """The table, float32 [tokens, dim], and the tokenizer of a module, whose ids are its rows.
 
-    Args:
-      folder: of a module with a plain form.
-
-    Returns:
-      The table, float32 [tokens, dim]: the mean over a text's tokens has nearly the direction of
-      the module's embedding. And the tokenizer, whose ids are the rows of the table.
-
-    Raises:
-      InputError: if the module has no plain form, no vocabulary, or bigrams.
+    The mean over a text's tokens has nearly the direction of the module's embedding. InputError if
+    the module has no plain form, no vocabulary, or bigrams.
     """
     config, arrays, words = plain.read(folder)
     if not words or CHAR_NGRAMS not in config or BIGRAMS in config:
@@ -62,13 +55,8 @@ def convert(folder: Path) -> tuple[np.ndarray, Tokenizer]:
     ids = char_ngram_ids([ngram.strip() for ngram in ngrams], buckets=buckets) - (PADDING + 1)
     # The first n-gram of a word begins with a space.
     places = np.where([ngram[0] == " " for ngram in ngrams], ids[:, 0], ids[:, 1])
-    known = np.concatenate(
-        [
-            rows[first_ngram + places],
-            rows[: len(words)] + of_word,
-            [end + arrays["bias"] * root / 2],
-        ]
-    )
+    last = [end + arrays["bias"] * root / 2]
+    known = np.concatenate([rows[first_ngram + places], rows[: len(words)] + of_word, last])
     # 0 for marks, and for letters without an n-gram.
     table = np.pad(known, [(tokenizer.get_vocab_size() - len(known), 0), (0, 0)])
     table[tokenizer.token_to_id(WORD_BEGINS)] = bucket + of_word

@@ -1,7 +1,6 @@
-"""The folder that other libraries load."""
+"""The folder that other libraries load: a table and a tokenizer."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,23 +24,23 @@ _OPSET = 17
 
 
 def command(options: FormatsOptions) -> None:
-    """Writes a module as another library loads it.
-
-    Raises:
-      InputError: if the module has no such form, or `output` holds anything.
-    """
+    """Writes a module as another library loads it; InputError if it has no such form."""
     output = options.output.resolve()
     if output.is_dir() and any(output.iterdir()):
         raise InputError(f"--output: {output} is not empty; name a new folder")
     table, tokenizer = convert(options.module)
     with claim(output), aside(output) as new:
         new.mkdir()
-        WRITERS[options.to](table, new)
+        if options.to == ONNX:
+            onnx.save(graph(table), new / "model.onnx")
+        else:
+            _write_static(table, new)
         tokenizer.save(str(new / "tokenizer.json"), pretty=False)
     print(f"written to {options.output}")
 
 
 def _write_static(table: np.ndarray, folder: Path) -> None:
+    """What both sentence-transformers and model2vec read."""
     save_file({"embeddings": np.ascontiguousarray(table)}, folder / "model.safetensors")
     parts = [
         {"idx": number, "name": str(number), "path": path, "type": f"{_MODELS}.{kind}"}
@@ -50,18 +49,6 @@ def _write_static(table: np.ndarray, folder: Path) -> None:
     (folder / "modules.json").write_text(json.dumps(parts, indent=1))
     (folder / "config.json").write_text(json.dumps(_CONFIG | {"hidden_dim": table.shape[1]}))
     (folder / _LAST).mkdir()
-
-
-def _write_onnx(table: np.ndarray, folder: Path) -> None:
-    onnx.save(graph(table), folder / "model.onnx")
-
-
-WRITERS: dict[str, Callable[[np.ndarray, Path], None]] = {
-    "sentence-transformers": _write_static,
-    "model2vec": _write_static,
-    ONNX: _write_onnx,
-}
-"""A choice of `--to` -> what writes its table into a folder."""
 
 
 def graph(table: np.ndarray) -> onnx.ModelProto:

@@ -56,7 +56,6 @@ class HubModule(Part):
         encoder = Kept(layer, variant)
         random = layer.random_state
         super().__init__(encoder, random=random)
-        self.variant = variant
         self.preprocessor = Preprocessor(text)
         self.encoder = Encoder(encoder, text, random=random)
         self.regularization_losses: list[Callable[[], tf.Tensor]] = []
@@ -99,10 +98,6 @@ class HubModule(Part):
         """Embeds sentences: string [batch] -> float32 [batch, dim]."""
         return self._finished(self._encode(sentences, training))
 
-    def save(self, folder: str) -> None:
-        """Writes the SavedModel."""
-        tf.saved_model.save(self, folder, signatures=dict(self.heads))
-
     def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """u: string [batch] -> float32 [batch, dim]."""
         return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
@@ -134,19 +129,18 @@ class HubModule(Part):
         cosine = tf.reduce_sum(first * second, axis=-1)
         # Rounding can exceed [-1, 1], where arccos is NaN.
         angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
-        return {names.ANGULAR: angular, names.SCORE: 5 * angular}
+        return {"angular": angular, "score": 5 * angular}
 
     def _rank(self, input: tf.Tensor, responses: tf.Tensor) -> Outputs:  # noqa: A002
         """Dot products (section 2.2), without the scale, which does not change the order."""
         scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
-        return {names.SCORES: scores}
+        return {"scores": scores}
 
     def _side(self, sentences: tf.Tensor) -> nli_head.Side:
         """What the NLI classifier needs of one sentence of each pair: string [batch]."""
         ids = self.preprocessor(sentences)
-        return nli_head.side(
-            self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._vectors_of_words
-        )
+        u = self.encoder.encode(ids, False)[DEFAULT]
+        return nli_head.side(u, ids[WORDS], self._vectors_of_words)
 
     def _word_vectors(self, inputs: tf.Tensor) -> tf.Tensor:
         """Means of word vectors, without the end mark, the last id of each row."""
@@ -181,7 +175,7 @@ def _traced(
             with tf.control_dependencies([equal]):
                 texts = [tf.identity(text) for text in texts]
         found = head(*texts)
-        return found if isinstance(found, dict) else {names.OUTPUTS: found}
+        return found if isinstance(found, dict) else {"outputs": found}
 
     specs = [tensor.spec(argument) for argument, tensor in inputs.items()]
     return tf.function(checked, input_signature=specs, autograph=False)

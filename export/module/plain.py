@@ -27,11 +27,7 @@ _NAME = re.compile(r"(?:averaging_encoder|response_network)/(.+?)(?::0)?$")
 
 
 def has_plain_form(model: dict[str, Any]) -> bool:
-    """Whether a model only sums rows, and its response network is one layer.
-
-    Args:
-      model: its parameters `task.model`.
-    """
+    """Whether a model, by its `task.model`, only sums rows and has one layer for responses."""
     encoder = model["encoder"]
     if encoder["type"] != "averaging" or encoder["averaging"]["hidden"]:
         return False
@@ -39,13 +35,7 @@ def has_plain_form(model: dict[str, Any]) -> bool:
 
 
 def write(module: Any, model: dict[str, Any], folder: Path) -> None:
-    """Writes the plain form of a module.
-
-    Args:
-      module: a `HubModule`, or one that was loaded.
-      model: its parameters `task.model`, of a model that has a plain form.
-      folder: the module's.
-    """
+    """Writes the plain form of a `HubModule` with the parameters `task.model` into its folder."""
     averaging, text = model["encoder"]["averaging"], model["text"]
     has_responses = hasattr(module, "response_encoder")
     weights = {}
@@ -100,8 +90,7 @@ def write(module: Any, model: dict[str, Any], folder: Path) -> None:
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
     """The plain form of a module: configuration, arrays, and the words with rows of their own.
 
-    Raises:
-      InputError: if there is none.
+    InputError if there is none.
     """
     with reading(f"--module: {folder}: no plain form"):
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))

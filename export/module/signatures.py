@@ -7,23 +7,17 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-OUTPUTS = "outputs"
-ANGULAR, SCORE, SCORES = "angular", "score", "scores"
-
 SERVING_DEFAULT, SIMILARITY, WORD_VECTORS = "serving_default", "similarity", "word_vectors"
 ENCODE_INPUT, ENCODE_RESPONSE = "encode_input", "encode_response"
 ENCODE_INPUT_IN_CONTEXT = "encode_input_in_context"
 RANK_RESPONSES, CLASSIFY_NLI = "rank_responses", "classify_nli"
-
-BATCH, DIM, WORD_DIM, CANDIDATES = "batch", "dim", "word_dim", "n"
-"""Names of sizes that differ between calls or modules."""
 
 
 class Tensor(NamedTuple):
     """An argument or a result."""
 
     dtype: tf.DType
-    shape: tuple[str | int, ...]
+    shape: tuple[str | int, ...]  # sizes that differ between calls or modules are named
     says: str
 
     def spec(self, name: str) -> tf.TensorSpec:
@@ -44,26 +38,22 @@ class Signature(NamedTuple):
 
 
 def _texts(**says: str) -> dict[str, Tensor]:
-    return {name: Tensor(tf.string, (BATCH,), meaning) for name, meaning in says.items()}
+    return {name: Tensor(tf.string, ("batch",), meaning) for name, meaning in says.items()}
 
 
-def _rows(says: str, size: str | int = DIM) -> dict[str, Tensor]:
-    return {OUTPUTS: Tensor(tf.float32, (BATCH, size), says)}
-
-
-def _numbers(size: str, **says: str) -> dict[str, Tensor]:
-    return {name: Tensor(tf.float32, (size,), meaning) for name, meaning in says.items()}
+def _floats(*shape: str | int, **says: str) -> dict[str, Tensor]:
+    return {name: Tensor(tf.float32, shape, meaning) for name, meaning in says.items()}
 
 
 SIGNATURES = {
     SERVING_DEFAULT: Signature(
         _texts(inputs="any text"),
-        _rows("embeddings of unit length"),
+        _floats("batch", "dim", outputs="embeddings of unit length"),
         "the same as calling the module",
     ),
     ENCODE_INPUT: Signature(
         _texts(inputs="any text"),
-        _rows("u, of unit length"),
+        _floats("batch", "dim", outputs="u, of unit length"),
         "encodes inputs for response selection; the same as the call unless components were "
         "removed or the module is tuned",
     ),
@@ -72,18 +62,18 @@ SIGNATURES = {
             inputs="any text",
             context="the messages before each, in one text, the nearest first; or empty",
         ),
-        _rows("u in its context, of unit length"),
+        _floats("batch", "dim", outputs="u in its context, of unit length"),
         "encodes inputs with the messages before them, for response selection",
     ),
     ENCODE_RESPONSE: Signature(
         _texts(inputs="any text"),
-        _rows("v', whose dot product with an input's u is its score"),
+        _floats("batch", "dim", outputs="v', whose dot product with an input's u is its score"),
         "encodes responses for response selection",
     ),
     SIMILARITY: Signature(
         _texts(sentences1="any text", sentences2="the same number of texts"),
-        _numbers(
-            BATCH,
+        _floats(
+            "batch",
             angular="1 - arccos(cosine) / pi, in [0, 1]",
             score="5 (1 - arccos(cosine) / pi), in [0, 5]",
         ),
@@ -92,19 +82,19 @@ SIGNATURES = {
     RANK_RESPONSES: Signature(
         {
             "input": Tensor(tf.string, (1,), "the input"),
-            "responses": Tensor(tf.string, (CANDIDATES,), "candidate responses"),
+            "responses": Tensor(tf.string, ("n",), "candidate responses"),
         },
-        _numbers(CANDIDATES, scores="dot products u . v', the higher the better"),
+        _floats("n", scores="dot products u . v', the higher the better"),
         "scores candidate responses to one input",
     ),
     WORD_VECTORS: Signature(
         _texts(inputs="one or more words"),
-        _rows("mean of the words' vectors; 0 if there is no word", WORD_DIM),
+        _floats("batch", "word_dim", outputs="mean of the words' vectors; 0 if there is no word"),
         "the encoder's word vectors",
     ),
     CLASSIFY_NLI: Signature(
         _texts(premise="any text", hypothesis="the same number of texts"),
-        _rows("probabilities of entailment, neutral, contradiction", 3),
+        _floats("batch", 3, outputs="probabilities of entailment, neutral, contradiction"),
         "whether the premise entails the hypothesis",
     ),
 }

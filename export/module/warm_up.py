@@ -4,6 +4,7 @@ It reads them from `assets.extra/tf_serving_warmup_requests`: TFRecords of `Pred
 """
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import tensorflow as tf
@@ -20,19 +21,13 @@ WORDS = (0, 4, 16, 200)
 def write(path: Path, signatures: Sequence[str]) -> None:
     """Writes the file: a request for each signature and batch size."""
     with tf.io.TFRecordWriter(str(path)) as records:
-        for name in signatures:
-            for size in BATCHES:
-                records.write(request(name, size).SerializeToString(deterministic=True))
-
-
-def request(name: str, size: int) -> PredictionLog:
-    """A request to a signature for a batch of a size."""
-    log = PredictionLog()
-    found = log.predict_log.request
-    # The server ignores the first: only signature and inputs count.
-    found.model_spec.name, found.model_spec.signature_name = "module", name
-    for argument, tensor in SIGNATURES[name].inputs.items():
-        count = tensor.shape[0] if isinstance(tensor.shape[0], int) else size
-        texts = [" ".join(["word"] * WORDS[place % len(WORDS)]) for place in range(count)]
-        found.inputs[argument].CopyFrom(tf.make_tensor_proto(texts, tensor.dtype))
-    return log
+        for name, size in product(signatures, BATCHES):
+            log = PredictionLog()
+            asked = log.predict_log.request
+            # The server ignores the first: only signature and inputs count.
+            asked.model_spec.name, asked.model_spec.signature_name = "module", name
+            for argument, tensor in SIGNATURES[name].inputs.items():
+                count = tensor.shape[0] if isinstance(tensor.shape[0], int) else size
+                texts = [" ".join(["word"] * WORDS[place % len(WORDS)]) for place in range(count)]
+                asked.inputs[argument].CopyFrom(tf.make_tensor_proto(texts, tensor.dtype))
+            records.write(log.SerializeToString(deterministic=True))

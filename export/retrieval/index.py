@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import faiss
 import google_crc32c
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
@@ -35,7 +34,7 @@ from export.module.signatures import ENCODE_INPUT, ENCODE_RESPONSE, SERVING_DEFA
 from export.options import MODES, RESPONSES, SIMILAR
 from export.retrieval import codes as quantized
 from export.retrieval import rows as rows_to_index
-from export.retrieval.rows import Names, Row
+from export.retrieval.rows import Row
 from model.teacher.texts import TFRECORD, find_files, kind_of
 
 INDEX, TEXTS, MATRIX, CODES = "index.json", "texts.arrow", "matrix.npy", "codes.faiss"
@@ -49,22 +48,14 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in ("text", "id", "fields")])
 
 
 class Module(NamedTuple):
-    """A module, by the signatures of it that a mode uses."""
+    """A module, by the signatures of it that a mode uses: texts to float32 [texts, dim]."""
 
     fingerprint: str
     dim: int
-    inputs: saved_model.Apply
+    encode_inputs: Callable[[Sequence[str]], np.ndarray]
     """To what is searched with: u, or embeddings."""
-    responses: saved_model.Apply
+    encode_responses: Callable[[Sequence[str]], np.ndarray]
     """To what is indexed: v', or embeddings."""
-
-    def encode_inputs(self, texts: Sequence[str]) -> np.ndarray:
-        """What is searched with: float32 [texts, dim]."""
-        return saved_model.encode(self.inputs, texts, path="--module")
-
-    def encode_responses(self, texts: Sequence[str]) -> np.ndarray:
-        """What is indexed: float32 [texts, dim]."""
-        return saved_model.encode(self.responses, texts, path="--module")
 
 
 class Index(NamedTuple):
@@ -105,9 +96,8 @@ def build_index(
 ) -> Index:
     """An index of texts. One that exists is opened, and files that it lacks are added.
 
-    It is made anew if the module, the mode or a field is another one, or if a file in it has
-    changed or is no longer among the files, or if the index is damaged. Without files it is opened
-    alone.
+    It is made anew if it is damaged, if the module, the mode or a field is another one, or if a
+    file in it has changed or is no longer given. Without files it is opened alone.
 
     Args:
       module: a module that `export` has written; for the mode `responses`, of a model trained on
@@ -129,7 +119,6 @@ def build_index(
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
-    names = Names(text_field, id_field)
     patterns = [responses] if isinstance(responses, str | Path) else responses
     paths = find_files(list(map(str, patterns)), rows_to_index.KINDS)
     if output is None:
@@ -137,14 +126,15 @@ def build_index(
             raise InputError("--output is missing, which the index of several files needs")
         output = f"{paths[0]}.index" if mode == RESPONSES else f"{paths[0]}.{mode}.index"
     loaded = _load(Path(module), mode)
+    fields = {"text_field": text_field, "id_field": id_field}
     sources = {}
     for path in paths:
         both = mode == SIMILAR and kind_of(path) == TFRECORD
-        read = partial(rows_to_index.of_file, path, names, both=both)
+        read = partial(rows_to_index.of_file, path, **fields, both=both)
         sources[sha256([path])] = _Source(path.name, read, once=both)
     output = Path(output).resolve()
     about: dict[str, Any] = {"module": loaded.fingerprint, "mode": mode}
-    about |= {"text_field": text_field, "id_field": id_field} if sources else {}
+    about |= fields if sources else {}
     with claim(output):
         for path in sorted(output.iterdir()):
             if path.name not in (INDEX, TEXTS, MATRIX, CODES, CLAIM):
@@ -164,7 +154,7 @@ def build_index(
         missing = {digest: each for digest, each in sources.items() if digest not in files}
         if old and not missing and set(remove) <= removed:
             return old
-        about |= {name: described[name] for name in ("text_field", "id_field") if not sources}
+        about |= {name: described[name] for name in fields if not sources}
         about["files"] = files | {digest: each.name for digest, each in missing.items()}
         with aside(output) as new:
             new.mkdir()
@@ -182,25 +172,21 @@ def _load(path: Path, mode: str) -> Module:
         )
     used = (ENCODE_INPUT, ENCODE_RESPONSE) if mode == RESPONSES else 2 * (SERVING_DEFAULT,)
     root = saved_model.load(path)
-    applies = (saved_model.of_texts(root, name, path=path) for name in used)
-    return Module(about["fingerprint"], about["dim"], *applies)
+    applies = [saved_model.of_texts(root, name, path=path) for name in used]
+    encode = (partial(saved_model.encode, apply, path="--module") for apply in applies)
+    return Module(about["fingerprint"], about["dim"], *encode)
 
 
 def _open(folder: Path, module: Module, described: dict[str, Any], about: dict[str, Any]) -> Index:
-    """The index of a folder.
-
-    Raises:
-      Exception: if it is damaged, or not of what is asked.
-    """
+    """The index of a folder; any exception if it is damaged, or not of what is asked."""
     for name, value in about.items():
         if described[name] != value:
             raise ValueError(f"its {name} is {described[name]!r}, not {value!r}")
     for name, checksum in described["crc32c"].items():
         if _crc32c(folder / name) != checksum:
             raise ValueError(f"{name} does not fit its checksum")
-    table = _read_table(folder)
     codes = faiss.read_index(str(folder / CODES)) if CODES in described["crc32c"] else None
-    return Index(module, table, np.load(folder / MATRIX, mmap_mode="r"), codes)
+    return Index(module, _read_table(folder), np.load(folder / MATRIX, mmap_mode="r"), codes)
 
 
 def _read_table(folder: Path) -> pa.Table:
@@ -250,7 +236,8 @@ def _make(
         writer.write_table(old_table.filter(pc.invert(is_gone)))
         found = new_rows()
         while some := list(islice(found, BLOCK)):
-            writer.write_batch(_batch(some))
+            records = [row._asdict() for row in some]
+            writer.write_batch(pa.RecordBatch.from_pylist(records, schema=_SCHEMA))
     if unknown := sorted(set(remove) - removed - left_out):
         raise InputError(f"--remove: {unknown[0]!r} is the id of no text in the index")
     table = _read_table(folder)
@@ -282,12 +269,6 @@ def _make(
 def _key(text: str, own_id: str | None) -> tuple[str, str]:
     """What tells messages apart: their ids, or their texts where they have none."""
     return ("text", text) if own_id is None else ("id", own_id)
-
-
-def _batch(rows: Sequence[Row]) -> pa.RecordBatch:
-    fields = [orjson.dumps(row.fields or {}).decode() for row in rows]
-    columns = [[row.text for row in rows], [row.id for row in rows], fields]
-    return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema=_SCHEMA)
 
 
 def _encoded(module: Module, texts: pa.ChunkedArray) -> Iterator[np.ndarray]:

@@ -1,10 +1,11 @@
 """Files in, rows to index out: texts, with the id and the other fields that they have."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import orjson
 
 from common.errors import InputError
 from common.text_files import JSON_LINES, is_visible, parse_rows
@@ -20,19 +21,14 @@ class Row(NamedTuple):
     text: str
     """Without white space around it."""
     id: str | None = None
-    fields: dict[str, Any] | None = None
-    """Of a table: all other fields of its row."""
+    fields: str = "{}"
+    """JSON: of a table all other fields of its row."""
 
 
-class Names(NamedTuple):
-    """The fields of tables with the text and with the id."""
-
-    text: str | None = None
-    id: str | None = None
-
-
-def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
-    """The rows of a file, in its order; its name says how to read it.
+def of_file(
+    path: Path, *, text_field: str | None, id_field: str | None, both: bool
+) -> Iterator[Row]:
+    """The rows of a file, in its order, without texts that have no visible character.
 
     Of a pair the response is a row; with `both` the input, too, each with its message's id.
 
@@ -40,25 +36,23 @@ def of_file(path: Path, names: Names, *, both: bool = False) -> Iterator[Row]:
       InputError: if it cannot be read, or needs the name of a field; names the line.
     """
     kind = kind_of(path)
-    if kind not in TABLES or (kind in TEXT_FILES and names.text is None):
+    if kind not in TABLES or (kind in TEXT_FILES and text_field is None):
         return starmap(Row, read_messages(path)) if both else map(Row, read_texts([path], REPLIES))
-    if names.text is None:
+    if text_field is None:
         raise InputError(f"--text_field is missing: the field of {str(path)!r} to index")
-    columns = {name: [name] for name in names if name is not None}
-    return filter(None, parse_rows(path, partial(_row_of, names=names), columns=columns))
+    columns = {name: [name] for name in (text_field, id_field) if name is not None}
 
+    def row(record: dict[str, Any]) -> Row | None:
+        text, own_id = record[text_field], record.get(id_field or "")
+        if not isinstance(text, str):
+            raise ValueError(f"the field {text_field!r} is {text!r}; accepted: text")
+        if id_field is not None and (own_id == "" or not isinstance(own_id, str | int)):
+            raise ValueError(f"the field {id_field!r} is {own_id!r}; accepted: text, whole numbers")
+        if not is_visible(text):
+            return None
+        others = {name: value for name, value in record.items() if name not in columns}
+        return Row(
+            text.strip(), None if id_field is None else str(own_id), orjson.dumps(others).decode()
+        )
 
-def _row_of(record: dict[str, Any], names: Names) -> Row | None:
-    """A row; None where its text has no visible character.
-
-    Raises:
-      ValueError: if the text is no text, or the id neither text nor a whole number.
-    """
-    text, own_id = record[str(names.text)], record.get(names.id or "")
-    if not isinstance(text, str):
-        raise ValueError(f"the field {names.text!r} is {text!r}; accepted: text")
-    if names.id is not None and (own_id == "" or not isinstance(own_id, str | int)):
-        raise ValueError(f"the field {names.id!r} is {own_id!r}; accepted: text, whole numbers")
-    others = {name: value for name, value in record.items() if name not in names}
-    row = Row(text.strip(), None if names.id is None else str(own_id), others)
-    return row if is_visible(text) else None
+    return filter(None, parse_rows(path, row, columns=columns))

@@ -54,16 +54,13 @@ def search(
         scores, rows = top_rows(index.matrix, vectors, top=top)
     else:
         scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
-    return [
-        [_found(index, score, row) for score, row in zip(*best, strict=True)]
-        for best in zip(scores.tolist(), rows.tolist(), strict=True)
-    ]
 
+    def found(score: float, row: int) -> Found:
+        # `take` of a table would copy all of its texts.
+        text, own_id, fields = (column[row].as_py() for column in index.table.columns)
+        return Found(score, text, own_id, orjson.loads(fields))
 
-def _found(index: Index, score: float, row: int) -> Found:
-    # `take` of a table would copy all of its texts.
-    text, own_id, fields = (column[row].as_py() for column in index.table.columns)
-    return Found(score, text, own_id, orjson.loads(fields))
+    return [list(map(found, *best)) for best in zip(scores.tolist(), rows.tolist(), strict=True)]
 
 
 def approximate_rows(
@@ -80,10 +77,7 @@ def approximate_rows(
 def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.ndarray, np.ndarray]:
     """The largest dot products and their rows: float32 and int64 [inputs, top], descending.
 
-    Args:
-      matrix: float16 [responses, dim].
-      inputs: float32 [inputs, dim].
-      top: how many, at most the number of rows.
+    The matrix is float16 [responses, dim], inputs are float32 [inputs, dim].
     """
     scores = np.empty((len(inputs), 0), np.float32)
     rows = np.empty((len(inputs), 0), np.int64)

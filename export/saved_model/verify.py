@@ -71,15 +71,10 @@ def _compare(name: str, found, wanted: np.ndarray) -> None:
 
 
 def _memory(kind: str = "VmRSS") -> int:
-    """Bytes that this process holds; `VmHWM` is the maximum since `_reset_peak`."""
+    """Bytes that this process holds; `VmHWM` is the maximum since 5 was written to clear_refs."""
     with open("/proc/self/status") as file:  # noqa: PTH123
         (line,) = (line for line in file if line.startswith(f"{kind}:"))
     return 1024 * int(line.split()[1])
-
-
-def _reset_peak() -> None:
-    with open("/proc/self/clear_refs", "w") as file:  # noqa: PTH123
-        file.write("5")
 
 
 def _batches(module) -> dict[str, dict[str, float]]:
@@ -90,7 +85,8 @@ def _batches(module) -> dict[str, dict[str, float]]:
     for size in MEASURED_BATCHES:
         batch = tf.constant([MEASURED_TEXT] * size)
         module(batch)
-        _reset_peak()
+        with open("/proc/self/clear_refs", "w") as file:  # noqa: PTH123
+            file.write("5")
         before, taken = _memory(), []
         for _ in range(CALLS):
             began = time.perf_counter()

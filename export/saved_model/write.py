@@ -42,13 +42,12 @@ def export(
     component_texts: Sequence[str | Path] = (),
     sts_matrix: str | Path | None = None,
 ) -> None:
-    """Exports the model of a folder that `python -m model` has written.
+    """Exports a model as a SavedModel, verified in a fresh process, with its model card.
 
-    Writes a SavedModel, verified in a fresh process, with its model card; replaces a module that
-    is there already.
+    A module that is there already is replaced.
 
     Args:
-      model_dir: the model's folder.
+      model_dir: folder that `python -m model` has written.
       output: the folder to write.
       checkpoint: `last`, or `best` for the one that validated best.
       variant: one of `export.VARIANTS`, the format of the weights.
@@ -104,14 +103,11 @@ def export(
 
 
 def add_scores(module: str | Path, results: str | Path) -> int:
-    """Writes scores into a module and its card, in place of earlier ones.
+    """Writes scores into a module and its card, in place of earlier ones; returns their number.
 
     Args:
       module: a module that `export` has written.
       results: folder of result files of `python -m evaluation` for this module.
-
-    Returns:
-      The number of results.
 
     Raises:
       InputError: if the folder is no such module, or the results belong to another one.
@@ -120,14 +116,14 @@ def add_scores(module: str | Path, results: str | Path) -> int:
     with claim(module):
         about = identity.read(module)
         found = scores.read(Path(results), fingerprint=about["fingerprint"])
-        write_json(module / identity.FOLDER / identity.SCORES, found)
+        write_json(module / identity.FOLDER / scores.FILE, found)
         model_card.write(module)
     return len(found)
 
 
 def _write(module: HubModule, folder: Path, about: dict[str, Any], params: Path) -> None:
     """Writes the module with its identity, parameters, warm-up requests and card."""
-    module.save(str(folder))
+    tf.saved_model.save(module, str(folder), signatures=module.heads)
     extra = folder / identity.FOLDER
     extra.mkdir()
     shutil.copy(params, extra / params.name)

@@ -31,49 +31,44 @@ class Ready:
 
     def _make(self, kind, version, name):
         log = self.folder / "log"
-        argv = self.argv(kind, version, self.folder / name)
-        assert self._run({"argv": argv, "log": log}) == [0], log.read_text()
+        assert self._run(self.argv(kind, version, self.folder / name), log) == 0, log.read_text()
 
     def argv(self, kind, version, folder):
-        """A command, in one of two versions that can be told apart by what they leave."""
-        ready, number = self.folder, str(version + 1)
+        """A command that writes a folder; of two versions where it is of a model."""
+        ready = self.folder
         return {
             "reddit": [
                 *("data_pipeline", "reddit", "--input", f"{ready}/world/reddit/RC_*"),
-                *("--output", folder, "--train_shards", number),
+                *("--output", folder, "--train_shards", "1"),
             ],
             "snli": [
                 *("data_pipeline", "snli", "--input", f"{ready}/world/nli/*train*"),
-                *("--output", folder, "--shards", number),
+                *("--output", folder),
             ],
             "vocabulary": [
                 *("data_pipeline", "vocabulary", "--input", f"{ready}/pairs/train-*"),
-                *("--output", folder, "--min_count", number),
+                *("--output", folder, "--min_count", "1"),
             ],
             "sample": [
                 *("data_pipeline", "sample", "--output", folder, "--comments", "300"),
-                *("--seed", number),
+                *("--seed", "1"),
             ],
             "model": [
                 *("model", "--experiment", "reddit", "--mode", "train", "--model_dir", folder),
                 *("--config_file", ready / "tiny.yaml", "--params_override"),
-                f"task.seed={number},task.train_data.input_path={ready}/pairs/train-*",
+                f"task.seed={version + 1},task.train_data.input_path={ready}/pairs/train-*",
             ],
             "export": ["export", "--model_dir", ready / f"run{version}", "--output", folder],
             "sts": [
                 *("evaluation", "sts", "--module", ready / f"module{version}"),
                 *("--data", f"{ready}/world/stsb", "--output", folder, "--again"),
             ],
-            "report": [
-                *("evaluation", "report", "--results", ready / f"results{version}"),
-                *("--output", f"{folder}/report.html"),
-            ],
         }[kind]
 
 
 @pytest.fixture(scope="session")
 def run():
-    """Runs commands at the same time, see `server.run`."""
+    """Runs a command, see `server.run`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(server.REPOSITORY))
         server.prepare()

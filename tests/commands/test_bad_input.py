@@ -1,12 +1,10 @@
 """Each kind of bad input ends in one line that names it, a status other than 0, and no new output.
 
-A case for each mechanism of docs/bad_input.md; the tests of each program have more. Of two commands
-started together on one folder, it is whole and of one job, or untouched.
+A case for each mechanism of docs/bad_input.md; the tests of each program have more.
 """
 
 import gzip
 import json
-import random
 import re
 import shlex
 import shutil
@@ -14,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import google_crc32c
 import pytest
-import yaml
+
+from common.files import CLAIM, claim
 
 pytestmark = pytest.mark.slow
 
@@ -142,7 +140,7 @@ def test_bad_input_ends_in_one_line_that_names_it(case, run, ready, tmp_path):
         case.make(ready.folder, here)
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     argv = shlex.split(case.command.format(ready=ready.folder))
-    (status,) = run({"argv": argv, "log": log, "folder": here})
+    status = run(argv, log, here)
     text = log.read_text()
     assert status in (1, 2), text
     assert "Traceback" not in text, text
@@ -153,92 +151,19 @@ def test_bad_input_ends_in_one_line_that_names_it(case, run, ready, tmp_path):
     assert not [path for path in found.keys() - before.keys() if path.name == "COMPLETED"]
 
 
-SEED = 20
-KINDS = ("reddit", "snli", "vocabulary", "sample", "model", "export", "sts", "report")
-SECONDS_APART = 3.0
+CLAIMS = dict.fromkeys(("reddit", "snli", "vocabulary", "sample", "model", "export"), CLAIM)
+CLAIMS |= {"sts": ".sts-dev.claim"}
+"""What each command holds while it works in a folder."""
 
 
-def require_whole(folder, ready, logs):
-    """Whatever lies in the folder is whole, and of one command of its kind."""
-    names = {path.name for path in folder.iterdir()}
-    assert not any(name.endswith((".partial", ".tmp", ".new")) for name in names), names
-    assert "_claim" not in names
-    assert "_incomplete" not in names
-    if "COMPLETED" in names:
-        require_whole_output(folder, names)
-    else:
-        assert not [name for name in names if name.endswith(".tfrecord")], logs
-    if "params.yaml" in names:
-        require_whole_run(folder, ready.folder)
-    if "saved_model.pb" in names:
-        require_whole_module(folder)
-    for path in folder.glob("*.json"):
-        json.loads(path.read_text())
-    if "report.html" in names:
-        assert (folder / "report.html").read_text().rstrip().endswith("</html>")
-
-
-def require_whole_output(folder, names):
-    outputs = json.loads((folder / "COMPLETED").read_text())["outputs"]
-    for name, said in outputs.items():
-        content = (folder / name).read_bytes()
-        assert said["bytes"] == len(content)
-        assert said["crc32c"] == f"{google_crc32c.value(content):08x}"
-    assert {name for name in names if name.endswith(".tfrecord")} <= outputs.keys()
-
-
-def require_whole_run(folder, ready):
-    import tensorflow as tf
-
-    seed = yaml.safe_load((folder / "params.yaml").read_text())["task"]["seed"]
-    last = tf.train.latest_checkpoint(str(folder))
-    if last is None:  # refused or stopped before its first checkpoint
-        return
-    assert last.endswith("ckpt-40")
-    reference = tf.train.load_checkpoint(str(ready / f"run{seed - 1}"))
-    found = tf.train.load_checkpoint(last)
-    for name in found.get_variable_to_shape_map():
-        if name.startswith("model/"):
-            assert (found.get_tensor(name) == reference.get_tensor(name)).all(), name
-
-
-def require_whole_module(folder):
-    from common.saved_model import fingerprint
-    from export.card import identity
-
-    assert identity.read(folder)["fingerprint"] == fingerprint(folder)
-
-
-def drawn(number):
-    """Two commands, and after how many seconds each starts: most draws pair a kind with itself."""
-    draw = random.Random(SEED * 1000 + number)
-    first = second = KINDS[number]
-    if number % 4 == 3:
-        second = draw.choice([other for other in KINDS if other != first])
-    return [
-        (first, 0, draw.uniform(0, SECONDS_APART) * draw.randint(0, 1)),
-        (second, 1, draw.uniform(0, SECONDS_APART)),
-    ]
-
-
-@pytest.mark.parametrize("number", range(len(KINDS)))
-def test_two_commands_on_one_folder(run, ready, tmp_path_factory, number):
-    folder = tmp_path_factory.mktemp("draw") / "shared"
-    pair = drawn(number)
-    logs = [folder.with_name(f"log{index}") for index in range(len(pair))]
-    statuses = run(
-        *(
-            {"argv": ready.argv(kind, version, folder), "after": after, "log": log}
-            for (kind, version, after), log in zip(pair, logs, strict=True)
-        )
-    )
-    said = {f"{pair[i]} -> {statuses[i]}": logs[i].read_text()[-2000:] for i in range(len(pair))}
-    report = "\n".join(f"{name}\n{text}" for name, text in said.items())
-    assert 0 in statuses, report
-    for status, log in zip(statuses, logs, strict=True):
-        text = log.read_text()
-        assert "Traceback" not in text, report
-        if status:
-            (error,) = [line for line in text.splitlines() if line.startswith("error: ")]
-            assert str(folder) in error, report
-    require_whole(folder, ready, report)
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_a_folder_that_another_command_works_in_is_left_alone(kind, run, ready, tmp_path):
+    folder, log = tmp_path / "shared", tmp_path / "log"
+    with claim(folder, name=CLAIMS[kind]):
+        status = run(ready.argv(kind, 0, folder), log)
+        assert [path.name for path in folder.iterdir()] == [CLAIMS[kind]]
+    text = log.read_text()
+    assert status == 1, text
+    assert "Traceback" not in text, text
+    (error,) = [line for line in text.splitlines() if line.startswith("error: ")]
+    assert str(folder) in error

@@ -205,7 +205,7 @@ def test_a_command_runs_as_it_stands(command, workplace, run, tmp_path):
     if words[0] != "evaluation" and "--output" in words:
         shutil.rmtree(here / words[words.index("--output") + 1], ignore_errors=True)
     log = tmp_path / "log"
-    assert run({"argv": words, "log": log, "folder": here}) == [0], log.read_text()
+    assert run(words, log, here) == 0, log.read_text()
     assert "Traceback" not in log.read_text()
 
 

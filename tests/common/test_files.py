@@ -169,24 +169,28 @@ def test_claims_that_follow_each_other_closely_are_all_granted(tmp_path):
     assert not list(tmp_path.rglob(files.CLAIM))
 
 
+ABOUT = {"module": {"path": "runs/module", "fingerprint": "c0"}}
+
+
 def test_a_matrix_comes_back_as_it_was_written(tmp_path):
     path, matrix = tmp_path / "new" / sts_matrix.FILE, np.eye(3, dtype=np.float32)
-    sts_matrix.write(path, matrix, about={"module": {"fingerprint": "c0"}})
+    sts_matrix.write(path, matrix, about=ABOUT)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     read, about = sts_matrix.read(path, dim=3)
     assert (read == matrix).all()
     assert read.dtype == np.float32
-    assert about == {"module": {"fingerprint": "c0"}}
+    assert about == ABOUT
 
 
-def npz(matrix):
-    return lambda path: sts_matrix.write(path, matrix, about={})
+def npz(matrix, about=ABOUT):
+    return lambda path: sts_matrix.write(path, matrix, about=about)
 
 
 @pytest.mark.parametrize(
     "write",
     [
         *map(npz, (np.eye(2), np.zeros((3, 3)), np.full((3, 3), 1e300))),
+        npz(np.eye(3), about={"module": {"path": "runs/module"}}),
         lambda path: path.write_bytes(b"text"),
         lambda path: None,
     ],

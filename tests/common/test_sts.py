@@ -7,6 +7,7 @@ import pytest
 from common import sts
 from common.errors import InputError
 from common.sts import Columns
+from common.tables.delimited import Dialect
 
 COLUMNS = Columns("left", "right", "score")
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n"
@@ -117,7 +118,7 @@ def test_tables_of_scores_and_sick(write_text, tmp_path):
     ],
 )
 def test_columns_are_found_by_name(write_text, name, text):
-    data = read(write_text(name, text), COLUMNS._replace(quotes="rfc4180"))
+    data = read(write_text(name, text), COLUMNS._replace(dialect=Dialect(quotes="rfc4180")))
     assert data.name == "sts-a"
     assert [tuple(pair) for pair in data.pairs] == [
         ("", 0.25, "a, b", "c"),
@@ -170,11 +171,11 @@ def test_the_columns_of_known_names_need_not_be_named(write_text, tmp_path, scor
 
 def test_quotes_are_text_where_that_is_asked_for_or_they_are_escaped(write_text):
     path = write_text("a.csv", 'left,right,score\n"a,b,-100\nc,d",1e3\ne,f, \n')
-    data = read(path, COLUMNS._replace(quotes="none"))
+    data = read(path, COLUMNS._replace(dialect=Dialect(quotes="none")))
     assert [tuple(pair)[1:] for pair in data.pairs] == [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
     assert data.unjudged == 1
     path = write_text("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
-    data = read(path, COLUMNS._replace(escape="\\"))
+    data = read(path, COLUMNS._replace(dialect=Dialect(escape="\\")))
     assert data.pairs[0].sentence1 == 'a "b", c'
     with pytest.raises(InputError, match=r"a\.csv:2: .*--escape"):
         read(path, COLUMNS)

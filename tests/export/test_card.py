@@ -180,11 +180,10 @@ def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
     for shown in ("abcdef012345", "0.6840", "0.6500 to 0.7123", "1,379", "seed 3", "remark on F1"):
         assert shown in card
     assert "| extra |" not in card
-    found = scores.load(module / "assets.extra" / "scores.json")
-    assert found[0]["metrics"]["pearson"] == 0.684
+    assert scores.load(module)[0]["metrics"]["pearson"] == 0.684
     put(results, result(about["fingerprint"], name="sts-dev"))
     assert write.add_scores(module, results) == 2
-    assert len(scores.load(module / "assets.extra" / "scores.json")) == 2
+    assert len(scores.load(module)) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"module", "results"}
 
 

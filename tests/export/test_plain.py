@@ -26,10 +26,8 @@ from tokenizers import Tokenizer
 from common import sts
 from evaluation.encoders import load_encoder
 from export.__main__ import main
-from export.formats.write import WRITERS
 from export.module import plain
 from export.module.hub_module import HubModule
-from export.options import FORMATS
 from model.checkpoints.model_dir import read_params
 from model.checkpoints.trained import load
 from model.text import preprocessing
@@ -207,10 +205,6 @@ def static(tmp_path_factory):
     for to in ("model2vec", "onnx"):
         main(["formats", "--module", str(MODULE), "--to", to, "--output", str(folder / to)])
     return folder
-
-
-def test_every_form_has_its_writer():
-    assert WRITERS.keys() == set(FORMATS)
 
 
 def cosines(rows, texts):

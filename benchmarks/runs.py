@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -66,14 +65,6 @@ def pairs(pattern: str) -> Iterator[tuple[str, str]]:
         texts = tf.io.parse_example(records, features)
         for pair in zip(*(texts[name].numpy() for name in TEXTS), strict=True):
             yield tuple(text.decode(errors="replace") for text in pair)
-
-
-def inputs(pattern: str, count: int, least: int) -> list[str]:
-    """Returns the first inputs of pairs; ends this process if there are fewer than `least`."""
-    texts = [pair[0] for pair in islice(pairs(pattern), count)]
-    if len(texts) < least:
-        sys.exit(f"--pairs {pattern}: {len(texts)} inputs; {least} are needed")
-    return texts
 
 
 def report_of(command: Sequence[str]) -> dict[str, Any]:
@@ -161,7 +152,10 @@ def wait(*started: Started) -> float:
         try:
             for process, said in started:
                 while process.poll() is None:
-                    peak = max(peak, _peak_gb(process.pid))
+                    with contextlib.suppress(OSError):  # it has just ended
+                        status = Path(f"/proc/{process.pid}/status").read_text()
+                        held = re.findall(r"^VmHWM:\s+(\d+) kB", status, re.M)
+                        peak = max([peak, *(int(kilobytes) * 1024 / 1e9 for kilobytes in held)])
                     time.sleep(0.1)
                 if process.returncode:
                     lines = said.read_text().replace("\r", "\n").splitlines()
@@ -170,14 +164,6 @@ def wait(*started: Started) -> float:
             for process, _ in started:
                 process.kill()
     return peak
-
-
-def _peak_gb(pid: int) -> float:
-    """The most memory that a process held so far; 0 if it has ended."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
-        return int(found[1]) * 1024 / 1e9 if found else 0.0
-    return 0.0
 
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:

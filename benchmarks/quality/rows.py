@@ -24,11 +24,8 @@ NEEDED = (
     *(*NLI_FILES, "semeval_cqa"),
 )
 """What DATA must hold; of each of `NLI_FILES` one file."""
-VARIANTS = ("float32", "bfloat16", "float16", "int8")
 DATA_SETS = ("pairs", "validated_on", "vocabulary", "word_vectors", "teacher", "nli")
 """Fields of a row that name data sets."""
-COMPONENTS_OF = "pairs"
-"""The data set whose texts decide which principal components are removed from modules."""
 _FOLDER = re.compile(r"[A-Za-z0-9_./+-]+")
 """Of RUNS: neither a shell nor Snakemake reads anything else into these."""
 Fields = dict[str, Any]
@@ -80,7 +77,6 @@ class Run(NamedTuple):
     init = property(lambda self: f"{self.row.init_from}-{self.seed}" if self.row.init_from else "")
     """The name of the run whose model it starts from; empty if there is none."""
     preset = property(lambda self: f"{PRESETS}/{self.row.preset}.yaml")
-    """The file of its preset."""
 
 
 class Ablation(NamedTuple):
@@ -119,25 +115,22 @@ class Table:
         self.data_sets, self._scores = table["data"], table["scores"]
         self.absent = [name for name in self._scores if not self._can_score(name)]
         """Scores whose files DATA does not have."""
-        self.elsewhere = [
-            name
-            for name, given in self._scores.items()
-            if given.get("optional") and name not in self.absent
-        ]
+        optional = [name for name, given in self._scores.items() if given.get("optional")]
+        self.elsewhere = [name for name in optional if name not in self.absent]
         """Scores on other data than the paper's, whose files DATA has."""
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
             self._add(name, given)
-        self.shown = self._runs(self.rows)  # in RESULTS.md
+        self.shown = self._runs()  # in RESULTS.md
         self.ablations = {
             name: self._ablation(name, given, table["rows"][name])
             for name, given in table["ablations"].items()
         }
-        self.runs = self._runs(self.rows)
+        self.runs = self._runs()
 
     def _add(self, name: str, given: Fields) -> None:
-        of_row = {field.name: field.default for field in fields(Row)}
-        defaults = {key: of_row[key] for key in of_row.keys() - {"name", "overrides"}}
+        defaults = {field.name: field.default for field in fields(Row)}
+        del defaults["name"], defaults["overrides"]
         overrides, known = {}, {}
         for key, value in given.items():
             if "." in key:
@@ -153,7 +146,8 @@ class Table:
         if not all(self.options[option] for option in row.needs):
             return  # the row that it starts from may be left out, too
         accepted = dict.fromkeys(DATA_SETS, self.data_sets) | {"scores": self._scores}
-        accepted |= {"export": ("last", "best"), "variant": VARIANTS}
+        accepted["export"] = ("last", "best")
+        accepted["variant"] = ("float32", "bfloat16", "float16", "int8")
         accepted |= dict.fromkeys(("init_from", "model_of"), self.rows)
         for key, values in accepted.items():
             self._check(row, key, values)
@@ -170,9 +164,9 @@ class Table:
                 of = ", ".join(map(str, accepted))
                 raise TableError(f"row {row.name}: {key}: {one}; accepted: {of}")
 
-    @staticmethod
-    def _runs(rows: Mapping[str, Row]) -> dict[str, Run]:
-        return {run.name: run for row in rows.values() for run in [Run(row, n) for n in row.seeds]}
+    def _runs(self) -> dict[str, Run]:
+        runs = (Run(row, seed) for row in self.rows.values() for seed in row.seeds)
+        return {run.name: run for run in runs}
 
     def _ablation(self, name: str, given: Fields, base: Fields) -> Ablation:
         row = self.rows[name]
@@ -195,8 +189,6 @@ class Table:
             how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
             raise TableError(f"DATA='{self.options['DATA']}' {wrong[0]}; {how}")
 
-    # Data sets.
-
     def made_of(self, name: str) -> list[str]:
         """The data sets that a data set is made of."""
         return [one for one in self.data_sets[name].get("of", {}) if self.is_made(one)]
@@ -205,8 +197,9 @@ class Table:
         """The files of DATA that a data set is made of: those of `input`."""
         given, held_out = self.data_sets[name], self.options["HELD_OUT"]
         found = self._found(given["input"]) if "input" in given else []
-        left_out = bool(given.get("but_held_out"))
-        return [one for one in found if not (left_out and Path(one).name.startswith(held_out))]
+        if not given.get("but_held_out"):
+            return found
+        return [one for one in found if not Path(one).name.startswith(held_out)]
 
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
@@ -238,8 +231,6 @@ class Table:
         if texts := self.texts(name):
             command += ["--exclude_texts", *texts]
         return shlex.join(command)
-
-    # Runs.
 
     def trained_on(self, run: Run) -> list[str]:
         """The data sets that a run reads."""
@@ -308,7 +299,7 @@ class Table:
             command += ["--variant", run.row.variant]
         if run.row.remove_components:
             command += ["--remove_components", str(run.row.remove_components)]
-            command += ["--component_texts", f"{self.data_folder(COMPONENTS_OF)}/train-*"]
+            command += ["--component_texts", f"{self.data_folder('pairs')}/train-*"]
         return shlex.join(command)
 
     def score_data(self, name: str) -> str:

@@ -10,14 +10,13 @@ pairs on the same cores (`taskset -c 0` in front measures one), each in a proces
 turn, `--rounds` times, `--seconds` for each batch size. Prints medians over the rounds.
 """
 
-import argparse
 import json
 import os
 import statistics
 import sys
 import tempfile
 from functools import partial
-from pathlib import Path
+from itertools import islice
 
 from tabulate import tabulate
 
@@ -37,17 +36,23 @@ def main() -> None:
     """Measures, prints."""
     options = {"peer_python": None, "sentences": 16_384, "seconds": 4.0, "rounds": 3}
     given = runs.given(__doc__, "module", "pairs", **options)
-    texts = runs.inputs(given.pairs, given.sentences, least=BATCHES[-1])
+    texts = [pair[0] for pair in islice(runs.pairs(given.pairs), given.sentences)]
+    if len(texts) < BATCHES[-1]:
+        sys.exit(f"--pairs {given.pairs}: {len(texts)} inputs; {BATCHES[-1]} are needed")
     words = len(" ".join(texts).split()) / len(texts)
     print(f"{len(texts):,} comments of {words:.0f} words", flush=True)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(texts, file)
         file.flush()
         ways = {}
+        cores = str(len(os.sched_getaffinity(0)))  # all that this process has
         for system in OURS + (PEERS if given.peer_python else ()):
-            sizes = (str(size) for size in BATCHES if size <= LARGEST.get(system, size))
-            asked = [*command(system, given, Path(file.name)), "--seconds", str(given.seconds)]
-            ways[system] = partial(runs.report_of, [*asked, "--batches", *sizes])
+            python = sys.executable if system in OURS else given.peer_python
+            command = [python, str(PEER), "--system", system, "--path", given.module]
+            command += ["--sentences", file.name, "--threads", cores]
+            command += ["--seconds", str(given.seconds), "--batches"]
+            command += [str(size) for size in BATCHES if size <= LARGEST.get(system, size)]
+            ways[system] = partial(runs.report_of, command)
         found = runs.in_turn(given.rounds, ways)
     of = (("per_second", 1), ("p50", 1e3), ("p99", 1e3))
     rows = [
@@ -62,14 +67,6 @@ def main() -> None:
         for name, rounds in found.items()
     ]
     print(tabulate(first, ("", "first vector s", "peak MB"), floatfmt=("", ".2f", ".0f")))
-
-
-def command(system: str, given: argparse.Namespace, sentences: Path) -> list[str]:
-    """What starts a system on all cores that this process has."""
-    python = sys.executable if system in OURS else given.peer_python
-    asked = [python, str(PEER), "--system", system, "--path", given.module]
-    cores = str(len(os.sched_getaffinity(0)))
-    return [*asked, "--sentences", str(sentences), "--threads", cores]
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -127,28 +126,21 @@ def measured(commands: Commands, work: Path) -> tuple[float, int]:
 
 def _run(command: list[str], cores: str) -> tuple[float, int]:
     began = time.perf_counter()
-    process = subprocess.Popen(
+    process = psutil.Popen(
         ["taskset", "-c", cores, sys.executable, *command], stdout=subprocess.DEVNULL
     )
-    peak = [0]
-    watcher = threading.Thread(target=_watch_memory, args=(process, peak))
-    watcher.start()
-    code = process.wait()
+    peak, code = 0, None
+    while code is None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            family = [process, *process.children(recursive=True)]
+            # What the processes share is counted once for each: an upper bound.
+            peak = max(peak, sum(member.memory_info().rss for member in family))
+        with contextlib.suppress(psutil.TimeoutExpired):
+            code = process.wait(timeout=0.1)
     seconds = time.perf_counter() - began
-    watcher.join()
     if code:
         sys.exit(f"{command} ended with {code}")
-    return seconds, peak[0]
-
-
-def _watch_memory(process: subprocess.Popen, peak: list[int]) -> None:
-    root = psutil.Process(process.pid)
-    while process.poll() is None:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            family = [root, *root.children(recursive=True)]
-            # What the processes share is counted once for each: an upper bound.
-            peak[0] = max(peak[0], sum(member.memory_info().rss for member in family))
-        time.sleep(0.1)
+    return seconds, peak
 
 
 if __name__ == "__main__":

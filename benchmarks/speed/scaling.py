@@ -44,7 +44,9 @@ def main() -> None:
 
 def speed(folder: Path, preset: str, override: dict[str, object], workers: Sequence[str]) -> float:
     """Pairs per second of the workers, each of which has its cores."""
-    addresses = [f"localhost:{port}" for port in free_ports(len(workers))]
+    with ExitStack() as stack:  # ports that are free now
+        servers = [stack.enter_context(socket.create_server(("localhost", 0))) for _ in workers]
+        addresses = [f"localhost:{server.getsockname()[1]}" for server in servers]
     if is_cluster := len(workers) > 1:
         override["runtime.distribution_strategy"] = "multi_worker_mirrored"
     started = []
@@ -55,13 +57,6 @@ def speed(folder: Path, preset: str, override: dict[str, object], workers: Seque
         started.append(runs.start(folder, command, cores=cores, environment=environment))
     runs.wait(*started)
     return runs.pairs_per_second(folder)
-
-
-def free_ports(number: int) -> list[int]:
-    """Free ports of this machine."""
-    with ExitStack() as stack:
-        made = [socket.create_server(("localhost", 0)) for _ in range(number)]
-        return [stack.enter_context(each).getsockname()[1] for each in made]
 
 
 if __name__ == "__main__":

@@ -70,9 +70,8 @@ def ours(given: argparse.Namespace, words: str, width: int) -> tuple[float, floa
 
 def peer(given: argparse.Namespace, texts: Path, width: int) -> tuple[float, float]:
     """Pairs per second and peak GB that the peer reports."""
-    command = [given.peer_python, str(PEER), "--pairs", str(texts)]
-    numbers = {"batch": given.batch, "steps": given.peer_steps, "dim": width}
-    command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
+    command = [given.peer_python, str(PEER), "--pairs", str(texts), "--dim", str(width)]
+    command += ["--batch", str(given.batch), "--steps", str(given.peer_steps)]
     found = runs.report_of(command)
     return found["pairs_per_second"], found["peak_gb"]
 

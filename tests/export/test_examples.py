@@ -57,15 +57,9 @@ def run(capsys):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(write_text):
     """Writes a file with a text on each line."""
-
-    def to(name, lines):
-        path = tmp_path / name
-        path.write_text("".join(f"{line}\n" for line in lines))
-        return path
-
-    return to
+    return lambda name, lines: write_text(name, "".join(f"{line}\n" for line in lines))
 
 
 def test_semantic_search(run, write, tmp_path):

@@ -2,12 +2,7 @@
 
 import doctest
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -193,28 +188,6 @@ def test_a_module_has_signatures_for_what_it_was_trained_for(write_model_dir, he
     module = HubModule(*trained.load(write_model_dir(heads=[head])))
     assert set(module.heads) == ALWAYS | signatures
     np.testing.assert_allclose(np.linalg.norm(module(["a", "b c"]), axis=1), 1, rtol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
-    output = tmp_path / "module"
-    (output / "assets.extra").mkdir(parents=True)
-    (output / "assets.extra" / "identity.json").write_text("{}")
-    (output / "saved_model.pb").write_text("the old module")
-    command = [sys.executable, "-m", "export", "--model_dir", shared / "run", "--output", output]
-    process = subprocess.Popen(command, cwd=REPOSITORY, env=os.environ)
-    while not list(tmp_path.glob(".module.*/new/saved_model.pb")):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(number)
-    assert process.wait() in (-number, 128 + number)
-    # The claim of a killed process stays, and is free.
-    names = {path.name for path in output.iterdir()} - {"_claim"}
-    assert names == {"saved_model.pb", "assets.extra"}
-    assert (output / "saved_model.pb").read_text() == "the old module"
-    if number == signal.SIGTERM:
-        assert {path.name for path in tmp_path.iterdir()} == {"module"}
 
 
 @pytest.mark.usefixtures("verified_here")

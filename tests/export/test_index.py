@@ -90,17 +90,6 @@ def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path)
     assert search.search(found, []) == []
 
 
-def test_an_index_is_used_again_unless_something_changed(module, lines, tmp_path):
-    output = tmp_path / "index"
-    build_index(module, lines, output=output)
-    inode = output.stat().st_ino
-    build_index(module, lines, output=output)
-    assert output.stat().st_ino == inode
-    lines.write_text("another one\n")
-    assert len(build_index(module, lines, output=output).texts) == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"index", "replies.txt"}
-
-
 def test_gzip_and_pairs_are_read_too(module, tmp_path):
     zipped, pairs = tmp_path / "r.txt.gz", tmp_path / "train-0.tfrecord"
     zipped.write_bytes(gzip.compress(b"one\r\ntwo\n"))
@@ -184,12 +173,17 @@ def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, enc
     np.testing.assert_allclose(index.matrix, vectors, atol=1e-3)
     files = json.loads((tmp_path / "index" / "index.json").read_text())["files"]
     assert list(files.values()) == ["b.txt", "c.txt", "a.txt"]
+    inode = (tmp_path / "index").stat().st_ino
     build(tmp_path / "*.txt")
     assert not encoded
-    # A file that is no longer there, or another mode: all is made anew.
+    assert (tmp_path / "index").stat().st_ino == inode
+    # A file that is no longer there or has changed, or another mode: all is made anew.
     assert build(tmp_path / "[ab].txt")[0] == ["a one", "a two", "b one", "b two"]
+    (tmp_path / "b.txt").write_text("b three\n")
+    assert build(tmp_path / "[ab].txt")[0] == ["a one", "a two", "b three"]
     build(tmp_path / "[ab].txt", mode="similar")
-    assert len(encoded) == 4
+    assert len(encoded) == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "b.txt", "c.txt", "index"}
 
 
 ROWS = [

@@ -6,7 +6,7 @@ of this project it imports the file beside it alone.
     PYTHON benchmarks/peers/training.py --pairs pairs.jsonl --steps 200
 
 The library's trainer with its defaults (AdamW), the rate of its authors, and a WordPiece tokenizer
-of the pairs' words. Prints one JSON line: pairs per second after step `--warm_up`, and peak GB.
+of the pairs' words. Prints one JSON line: pairs per second after step `WARM_UP`, and peak GB.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from transformers import TrainerCallback
 
-UNKNOWN = "[UNK]"
+UNKNOWN, WARM_UP = "[UNK]", 20
 
 
 def main() -> None:
@@ -39,17 +39,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="F.jsonl", help="input and response")
     parser.add_argument("--steps", type=int, default=200, metavar="N")
-    parser.add_argument("--warm_up", type=int, default=20, metavar="N", help="steps not timed")
     parser.add_argument("--batch", type=int, default=256, metavar="N")
     parser.add_argument("--dim", type=int, default=512, metavar="N", help="of StaticEmbedding")
-    parser.add_argument("--threads", type=int, default=2, metavar="N")
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    torch.set_num_threads(2)
     with open(arguments.pairs) as lines:  # noqa: PTH123
         pairs = [json.loads(line) for line in lines]
     columns = {name: [pair[name] for pair in pairs] for name in ("input", "response")}
     model = static_embedding(columns, arguments.dim)
-    clock = Clock(arguments.warm_up)
+    clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         SentenceTransformerTrainer(
             model=model,
@@ -68,8 +66,7 @@ def main() -> None:
             loss=MultipleNegativesRankingLoss(model),
             callbacks=[clock],
         ).train()
-    steps = arguments.steps - arguments.warm_up
-    speed = steps * arguments.batch / clock.seconds
+    speed = (arguments.steps - WARM_UP) * arguments.batch / clock.seconds
     print(json.dumps({"pairs_per_second": speed, "peak_gb": peak_mb() * 2**20 / 1e9}))
 
 
@@ -92,13 +89,11 @@ def static_embedding(columns: Columns, dim: int) -> SentenceTransformer:
 class Clock(TrainerCallback):
     """How long the steps after the warm-up took."""
 
-    def __init__(self, warm_up: int):
-        self._warm_up = warm_up
-        self._began = self.seconds = 0.0
+    _began = seconds = 0.0
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Reads the clock."""
-        if state.global_step == self._warm_up:
+        if state.global_step == WARM_UP:
             self._began = time.perf_counter()
         self.seconds = time.perf_counter() - self._began
 

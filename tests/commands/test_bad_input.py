@@ -73,11 +73,6 @@ def cut_off(name):
     return change
 
 
-def not_a_module(ready, here):
-    (here / "module").mkdir()
-    (here / "module" / "notes.txt").write_text("mine")
-
-
 REDDIT = "data_pipeline reddit --output out --input"
 MODEL = (
     "model --experiment reddit --mode train --model_dir run --config_file {ready}/tiny.yaml "
@@ -98,7 +93,6 @@ CASES = [
     Case("RC.gz", f"{REDDIT} RC.gz", file("RC.gz", gzip.compress(lines(COMMENT))[:-9])),
     Case("nosuch", f"{REDDIT} nosuch://bucket/RC_*"),
     Case("nowhere.txt", "model teacher --encoder {ready}/module0 --texts nowhere.txt --output out"),
-    Case("nowhere", "export --model_dir nowhere --output module"),
     Case("ckpt-40", "export --model_dir run --output module", copied("run0", "run", flipped)),
     Case(
         "ckpt-40",
@@ -121,13 +115,11 @@ CASES = [
         file("t.jsonl", lines(*[TICKET] * 3)),
     ),
     Case("sts-dev.csv:1", f"{STS} sts-dev.csv", file("sts-dev.csv", b"g\tf\t1\t1\t7.5\ta\tb\n")),
-    Case("r.txt", "export index --module {ready}/module0 --texts r.txt", file("r.txt", b"\n\n")),
     # What would be lost, or mixed
     Case("out/train-RC-of-2015.json", f"{REDDIT} out/train-RC-of-2015.json", in_output),
     Case("--overwrite", f"{REDDIT} {{ready}}/world/reddit/RC_*", copied("pairs", "out")),
     Case("--model_dir", MODEL.replace("--model_dir run", "--model_dir {ready}/pairs")),
     Case("task.seed", f"{MODEL},task.seed=9", copied("run0", "run")),
-    Case("module", "export --model_dir {ready}/run0 --output module", not_a_module),
     Case("results1", "export card --module {ready}/module0 --results {ready}/results1"),
 ]
 

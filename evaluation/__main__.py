@@ -1,6 +1,5 @@
 """Scores a sentence-embedding SavedModel and reports the scores."""
 
-import argparse
 import os
 from collections.abc import Sequence
 
@@ -73,11 +72,6 @@ COMMANDS = (
         "--results runs/results/ --pairs pairs/ --output RESULTS.md",
     ),
 )
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
-    return command_line.make_parser("evaluation", __doc__, COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,32 +14,40 @@ from common.errors import InputError
 from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
-from evaluation.encoders import words
-from evaluation.encoders.pretrained import sentence_transformer
+from evaluation.encoders import sentence_transformer, words
 from evaluation.options import BaselinesOptions, ResultsOptions
 from evaluation.probes import sts_tuning
 from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS, Result
 from evaluation.results.runs import BASELINES
-from evaluation.results.store import Store, typed_command
+from evaluation.results.store import Store
 from evaluation.tasks import evaluate
 from evaluation.tasks import sts as sts_task
 
 SLOW_PAIRS = 10_000
 """Training pairs for the map of a sentence-transformers model, as many as in Henderson et al. 2019,
 and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them in two minutes."""
+TUNED = (
+    "sts_matrix: start {power:g}, penalty {penalty:g}, {steps} steps; Pearson on "
+    "train {train_untuned:.4f} -> {train:.4f}, dev {dev_untuned:.4f} -> {dev:.4f}"
+)
+SETTINGS = {
+    RETRIEVAL: (IGNORE_IDENTICAL_IDS,),
+    "response_ranking": ("candidates", "own_replies", "name"),
+}
+"""Options of tasks that `evaluate` takes by the same name."""
 
 
 def score(options: Any) -> None:
     """Score a module on the data of a task; with `sts --tune`, with the matrix too."""
-    encoder, store = options.module, _storing(options)
+    encoder = options.module
     data: Any = _files(options) if options.task == RETRIEVAL else options.data
     tune = options.task == "sts" and options.tune
     if tune:
         sts_task.tuning_sources(data)  # an error before the module is loaded
         encoder = evaluation.load_encoder(encoder)
-    results = evaluate(encoder, options.task, data, **_settings(options, options.task), **store)
+    results = _scored(encoder, options.task, data, options)
     if tune:
-        results += _tuned(encoder, data, Store(**store), file=options.output / sts_matrix.FILE)
+        results += _tuned(encoder, data, _store(options), file=options.output / sts_matrix.FILE)
     figures = [one.metrics["pearson"] for one in results if options.task == "sts"]
     if figures and all(figure is None or figure != figure for figure in figures):
         raise InputError(f"{results[0].name}: the module gives all of its pairs the same score")
@@ -48,18 +57,15 @@ def _files(options: Any) -> RetrievalFiles:
     return RetrievalFiles(options.queries, options.documents, options.relevant)
 
 
-def _settings(options: Any, task: str) -> dict[str, Any]:
-    of = {
-        RETRIEVAL: (IGNORE_IDENTICAL_IDS,),
-        "response_ranking": ("candidates", "own_replies", "name"),
-    }
-    columns = {"columns": options.named_columns()} if task == "sts" else {}
-    return columns | {name: getattr(options, name) for name in of.get(task, ())}
+def _scored(encoder: Any, task: str, data: Any, options: Any) -> list[Result]:
+    settings = {name: getattr(options, name) for name in SETTINGS.get(task, ())}
+    if task == "sts":
+        settings["columns"] = options.named_columns()
+    return evaluate(encoder, task, data, **settings, **vars(_store(options)))
 
 
-def _storing(options: ResultsOptions) -> dict[str, Any]:
-    of = {"output": options.output, "seed": options.seed, "again": options.again}
-    return of | {"command": typed_command(), "say": print}
+def _store(options: ResultsOptions) -> Store:
+    return Store(output=options.output, seed=options.seed, again=options.again)
 
 
 def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) -> list[Result]:
@@ -73,7 +79,8 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) 
             about = {"train": provenance(train), "dev": provenance(dev), "command": store.command}
             about |= {"module": encoder.provenance(), "scores": found.scores}
             sts_matrix.write(file, found.matrix, about=about | {"chosen": found.chosen})
-        print(f"{found.summary()}\n{f'-> {file}' if file else ''}\n", flush=True)
+        said = TUNED.format(**found.chosen, **found.scores)
+        print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
         return found.matrix
 
     results = store.results(sts_task.tuned_evaluations(path, encoder, matrix=matrix))
@@ -98,18 +105,18 @@ def baselines(options: BaselinesOptions) -> None:
     given: list[tuple] = [(task, path) for task in TASKS for path in getattr(options, task)]
     given += [(RETRIEVAL, _files(options))] if options.queries else []
     for folder, encoder in encoders.items():
-        store = _storing(options) | {"output": folder}
+        asked = replace(options, output=folder)
         for task, data in given:
             if task not in getattr(encoder, "tasks", (task,)):
                 continue
             print(f"== {encoder.path}: {task} ==", flush=True)
-            evaluate(encoder, task, data, **_settings(options, task), **store)
+            _scored(encoder, task, data, asked)
             if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
                 if hasattr(encoder, "fit"):  # words of the train file count too
                     sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
                     texts = (pair for one in sources for pair in sts_files.read(one).texts())
                     encoder.fit([text for pair in texts for text in pair])
-                _tuned(encoder, data, Store(**store))
+                _tuned(encoder, data, _store(asked))
 
 
 def _encoders(options: BaselinesOptions) -> list:
@@ -118,24 +125,24 @@ def _encoders(options: BaselinesOptions) -> list:
     pairs = {}
     if folder := options.training_pairs:
         for name in ("train", "validation"):
-            pairs[name] = ranking_files.read(ranking_files.shards(folder, name)).pairs
+            pairs[name] = ranking_files.read(ranking_files.find(folder, name)).pairs
+
+    def mapped(encoder: Any, most: int | None = None) -> Iterator:
+        """Yield it with a linear map that is learned on the first pairs, if there are any."""
+        if pairs:
+            from evaluation.probes.linear_map import LinearMap  # TensorFlow takes seconds
+
+            validation = pairs["validation"][: most and most // 5]
+            yield LinearMap(encoder, pairs["train"][:most], validation)
+
     encoders: list[Any] = [words.TfIdf(), words.Bm25()]
-    untrained = [words.untrained(letters=letters) for letters in (False, True)]
+    encoders += [words.WordAverage(words.untrained(letters=x), sif=True) for x in (False, True)]
     trained = [words.of_file(path) for path in options.vectors]
     trained += [words.of_module(module) for module in options.module_words]
-    encoders += [words.WordAverage(table, sif=True) for table in untrained]
     for table in trained:
         weighted = words.WordAverage(table, sif=True)
-        encoders += [words.WordAverage(table), weighted, *_mapped(weighted, pairs)]
+        encoders += [words.WordAverage(table), weighted, *mapped(weighted)]
     encoders += [evaluation.load_encoder(one, pretrained=True) for one in options.modules]
     for encoder in installed:
-        encoders += [encoder, *_mapped(encoder, pairs, most=SLOW_PAIRS)]
+        encoders += [encoder, *mapped(encoder, SLOW_PAIRS)]
     return encoders
-
-
-def _mapped(encoder, pairs: dict[str, list], *, most: int | None = None) -> Iterator:
-    """Yield the encoder with a linear map that is learned on the first pairs, if there are any."""
-    if pairs:
-        from evaluation.probes.linear_map import LinearMap  # TensorFlow takes seconds
-
-        yield LinearMap(encoder, pairs["train"][:most], pairs["validation"][: most and most // 5])

@@ -20,6 +20,10 @@ _QRELS = "TREC's qrels (query, 0, document, grade), or BEIR's"
 _AS = "as --data of the command of this name"
 _COLUMNS: Any = ("SENTENCE1", "SENTENCE2", "SCORE")
 _METHOD, _OUTPUT = "method", "output"
+_IDENTICAL: Any = {
+    "help": "a document with a query's id is not ranked for it, as BEIR has it for ArguAna",
+    "group": _METHOD,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +49,10 @@ class CandidatesOptions(SeededOptions):
     """What response ranking is given."""
 
     candidates: int = option(
-        100,
-        help="responses to rank in response_ranking, the true one among them",
-        minimum=2,
-        group=_METHOD,
+        100, help="responses to rank, the true one among them", minimum=2, group=_METHOD
     )
     own_replies: bool = option(
-        False,
-        help="also score replies of authors to themselves, where records tell them",
-        group=_METHOD,
+        False, help="also score replies of authors to themselves", group=_METHOD
     )
 
 
@@ -62,10 +61,7 @@ class NamedCandidatesOptions(CandidatesOptions):
     """What response ranking is given whose results are stored."""
 
     name: str = option(
-        "",
-        help="of the pairs of response_ranking, where results of others lie beside theirs: "
-        "response_ranking-NAME.json",
-        group=_OUTPUT,
+        "", help="of these pairs: results are response_ranking-NAME.json", group=_OUTPUT
     )
 
     def __post_init__(self) -> None:
@@ -95,10 +91,7 @@ class ColumnsOptions(SeededOptions):
 
     needs: ClassVar[dict[str, str]] = {"quotes": "columns", "escape": "columns"}
     columns: tuple[str, str, str] | None = option(
-        None,
-        help="the file of sentence pairs is a CSV, TSV, JSON lines or Parquet with these columns; "
-        "scores on any scale",
-        metavar=_COLUMNS,
+        None, help="of a CSV, TSV, JSON lines or Parquet; scores on any scale", metavar=_COLUMNS
     )
     quotes: str | None = quotes_option()
     escape: str | None = escape_option()
@@ -113,17 +106,6 @@ class ColumnsOptions(SeededOptions):
         """Return the columns as `common.sts` takes them."""
         dialect = Dialect(quotes=self.quotes, escape=self.escape)
         return Columns(*self.columns, dialect) if self.columns else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdenticalOptions(Options):
-    """How retrieval ranks."""
-
-    ignore_identical_ids: bool = option(
-        False,
-        help="a document with a query's id is not ranked for it, as BEIR has it for ArguAna",
-        group=_METHOD,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +153,7 @@ class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
     )
     tune: bool = option(
         False,
-        help="also learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
-        "and write it to sts_matrix.npz",
+        help="also learn one matrix on sts-train.csv, choose it on dev and score with it",
         group=_METHOD,
     )
 
@@ -190,26 +171,22 @@ class CqaOptions(ResultsOptions):
     module: str | None = option(
         None, help=f"{_MODULE}; not needed for files without text (.relevancy)", metavar="DIR|URL"
     )
-    data: Path = option(
-        help="an official .xml or .relevancy file, or a folder of them; plain or .gz",
-        metavar="PATH",
-    )
+    data: Path = option(help="an official .xml or .relevancy, or a folder of them", metavar="PATH")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalOptions(IdenticalOptions, ResultsOptions, ModuleOptions):
+class RetrievalOptions(ResultsOptions, ModuleOptions):
     """The user's own queries and documents."""
 
     task: ClassVar[str] = "retrieval"
+    ignore_identical_ids: bool = option(False, **_IDENTICAL)
     queries: Path = option(help=_TEXTS, metavar="FILE")
     documents: Path = option(help=_TEXTS, metavar="FILE")
     relevant: Path = option(help=_QRELS, metavar="FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesOptions(
-    IdenticalOptions, NamedCandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions
-):
+class BaselinesOptions(NamedCandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
     """What needs no training."""
 
     needs: ClassVar[dict[str, str]] = ColumnsOptions.needs | {
@@ -218,18 +195,15 @@ class BaselinesOptions(
         "ignore_identical_ids": "queries",
     }
     one_of: ClassVar[tuple[str, ...]] = (*TASKS, "queries")
+    ignore_identical_ids: bool = option(False, **_IDENTICAL)
     queries: Path | None = option(None, help=_TEXTS, metavar="FILE")
     documents: Path | None = option(None, help=_TEXTS, metavar="FILE")
     relevant: Path | None = option(None, help=_QRELS, metavar="FILE")
     vectors: tuple[Path, ...] = option(
-        (),
-        help="word vectors in GloVe's format, plain or .gz: averaged, and weighted as in SIF",
-        metavar="FILE",
+        (), help="files in GloVe's format: averaged, and weighted as in SIF", metavar="FILE"
     )
     module_words: tuple[str, ...] = option(
-        (),
-        help="modules whose word_vectors signature gives the vectors, used in the same two ways",
-        metavar="DIR|URL",
+        (), help="modules whose signature word_vectors gives vectors, too", metavar="DIR|URL"
     )
     sentence_transformers: tuple[str, ...] = option(
         (), help="models of that package, where it is installed", metavar="NAME|DIR|NAME=DIR"
@@ -239,8 +213,8 @@ class BaselinesOptions(
     )
     training_pairs: Path | None = option(
         None,
-        help="pairs of the pipeline (train-*, validation-*): learn a linear map of the inputs on "
-        "them, for response ranking, over the SIF-weighted and the sentence-transformers baselines",
+        help="train-* and validation-* of the pipeline: learn a linear map of inputs for "
+        "response_ranking, over trained vectors (SIF) and models of sentence-transformers",
         metavar="DIR",
     )
     tune: bool = option(False, help="also score dense embeddings with the matrix of sts --tune")
@@ -309,17 +283,10 @@ class RowsOptions(Options):
     runs: tuple[str, ...] = option((), help="those to show; default: all", metavar="NAME-SEED")
     pairs: tuple[Path, ...] = option(help="the pipeline's training pairs", metavar="DIR")
     outside: tuple[str, ...] = option(
-        (),
-        help="what rows have from outside the training data, such as distilled=teacher",
-        metavar="NAME=WHAT",
+        (), help="what rows have from outside the training data", metavar="NAME=WHAT"
     )
     published: tuple[str, ...] = option(
         (), help="rows to show beside the best ones: those that are published", metavar="NAME"
     )
     about: str = option("", help="what trained and scored it all, and on what machine")
     output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if wrong := [given for given in self.outside if not all(given.partition("="))]:
-            raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")

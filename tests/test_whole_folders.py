@@ -15,17 +15,11 @@ from model.teacher import texts
 NAMES = [f"{split}-{n:05d}-of-00004.tfrecord" for split in ("train", "test") for n in range(4)]
 
 
-def of_ranking(path):
-    return (
-        ranking_files.shards(path, "train") if path.is_dir() else ranking_files.find(path)[0]
-    ).files
-
-
 READERS = {
     "training": lambda path: tfrecords.find_files("x", schema.Data(input_path=str(path))),
     "pipeline": lambda path: find_inputs([str(path)]),
     "teacher and index": lambda path: texts.find_files([str(path)]),
-    "ranking": of_ranking,
+    "ranking": lambda path: ranking_files.find(path, "train").files,
     "contamination": evaluated.training_files,
 }
 FOLDERS = ("ranking", "contamination")

@@ -3,9 +3,10 @@
 The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -29,50 +30,45 @@ NOTE = (
 )
 
 
-class EvaluationSet(NamedTuple):
-    """The texts of each item of an evaluation set, in the order of its result's items."""
-
-    task: str
-    source: Source
-    items: list[TextPair]
-
-
 def run(options: ContaminationOptions) -> None:
     """Read the training data once; write and print the overlaps of each evaluation set."""
-    sets: dict[str, EvaluationSet] = {}
+    sets: dict[Source, list[TextPair]] = {}
     for task in TASKS:
         for path in getattr(options, task):
-            for each in find(task, path, seed=options.seed):
-                if each.source.name in sets:
-                    raise InputError(f"{path}: an evaluation set {each.source.name} again")
-                sets[each.source.name] = each
+            for source, items in find(task, path, seed=options.seed):
+                if source.name in {other.name for other in sets}:
+                    raise InputError(f"{path}: an evaluation set {source.name} again")
+                sets[source] = items
     scored = _scored(options.results, sets, seed=options.seed) if options.results else {}
     files = [file for path in options.training for file in tfrecords.training_files(path)]
     texts = tfrecords.training_texts
     records = (record for file in files for record in tfrecords.parse_records(file, texts))
-    shown = tqdm(records, desc="training records", unit="", leave=False)
-    overlaps = overlap.find({name: each.items for name, each in sets.items()}, shown)
+    overlaps = overlap.find(sets, tqdm(records, desc="training records", unit="", leave=False))
     if not any(found.records for found in overlaps.values()):
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
-    found = partial(result_of, seed=options.seed)
+
+    def compute(source: Source) -> Result:
+        own = scored.get(source.name)
+        return result_of(overlaps[source], source.name, sets[source], own, seed=options.seed)
+
     evaluations = [
         Evaluation(
-            source=each.source,
-            compute=partial(found, overlaps[name], of=each, scored=scored.get(name)),
-            module=scored[name].module if name in scored else None,
+            source=source,
+            compute=partial(compute, source),
+            module=scored[source.name].module if source.name in scored else None,
             learned_from=[Source("training", tuple(files))],
             resampled=False,
         )
-        for name, each in sets.items()
+        for source in sets
     ]
     Store(output=options.output, again=True).results(evaluations)
 
 
-def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
+def find(task: str, path: Path, *, seed: int) -> list[tuple[Source, list[TextPair]]]:
     """Return every evaluation set of a task in a file or folder, as that task finds them.
 
-    `seed` is that of response ranking, which orders its items by it. Files without text, which
-    CQA has, are left out.
+    With each come the texts of its items, in the order of its result's. `seed` is that of response
+    ranking, which orders its items by it. Files without text, which CQA has, are left out.
     """
     found: Any
     match task:
@@ -87,19 +83,21 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             every = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
             found = [(source, data) for source, data in every if data.has_text]
         case _:
-            (source,) = ranking_files.find(path)
+            source = ranking_files.find(path)
             pairs = ranking_files.shuffled(ranking_files.read(source).pairs, seed=seed)
             found = [(source, RankingData(source.name, pairs))]
-    return [EvaluationSet(task, source, data.texts()) for source, data in found]
+    return [(source, data.texts()) for source, data in found]
 
 
-def result_of(found: Overlap, *, of: EvaluationSet, scored: Result | None, seed: int) -> Result:
+def result_of(
+    found: Overlap, name: str, items: list[TextPair], scored: Result | None, *, seed: int
+) -> Result:
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
     overlapping = {"pairs": found.pairs, "texts": found.texts}
     counts = {f"{level}_in_training": len(rows) for level, rows in overlapping.items()}
     about: dict[str, Any]
     if scored is None:
-        shares = {name: count / len(of.items) for name, count in counts.items()}
+        shares = {name: count / len(items) for name, count in counts.items()}
         about = {"system": "none", "metrics": shares}
     else:
         groups: dict[str, Group] = {}
@@ -113,30 +111,34 @@ def result_of(found: Overlap, *, of: EvaluationSet, scored: Result | None, seed:
         about = {"metrics": scored.metrics, "intervals": scored.intervals, "groups": groups}
     return Result(
         task="contamination",
-        name=f"contamination-{of.source.name}",
-        n=len(of.items),
+        name=f"contamination-{name}",
+        n=len(items),
         counts={"training_records": found.records} | counts,
         settings={"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[NOTE],
         items=[
-            {"row": row, "texts": list(of.items[row]), "pair": row in found.pairs}
+            {"row": row, "texts": list(items[row]), "pair": row in found.pairs}
             for row in sorted({*found.pairs, *found.texts})[:SHOWN]
         ],
         **about,
     )
 
 
-def _scored(folder: Path, sets: dict[str, EvaluationSet], *, seed: int) -> dict[str, Result]:
-    results = {one.name: one for one in store.read_results(folder) if one.name in sets}
-    if not results:
-        raise InputError(f"--results {folder}: no result of {', '.join(sets)}")
-    for name, scored in results.items():
-        of, seed_of = sets[name], scored.settings.get("seed")
-        if of.task == "response_ranking" and seed_of != seed:
-            raise InputError(f"--seed is {seed}; {name} in --results is in the order of {seed_of}")
-        if scored.data.get("sha256") != of.source.provenance()["sha256"]:
-            raise InputError(f"{name}: computed on other data than {of.source.files[0]}")
-        if len(scored.items) != len(of.items):  # of a file that another version read
-            both = f"{len(scored.items)} items in --results, {len(of.items)} in the data"
-            raise InputError(f"{name}: {both}; compute it again with --again")
-    return results
+def _scored(folder: Path, sets: Mapping[Source, list[TextPair]], *, seed: int) -> dict[str, Result]:
+    results = {one.name: one for one in store.read_results(folder)}
+    found = {}
+    for source, items in sets.items():
+        if not (scored := results.get(source.name)):
+            continue
+        order = scored.settings.get("seed")
+        if scored.task == "response_ranking" and order != seed:
+            raise InputError(f"--seed is {seed}; {source.name} in --results has {order}")
+        if scored.data.get("sha256") != source.provenance()["sha256"]:
+            raise InputError(f"{source.name}: computed on other data than {source.files[0]}")
+        if len(scored.items) != len(items):  # of a file that another version read
+            both = f"{len(scored.items)} items in --results, {len(items)} in the data"
+            raise InputError(f"{source.name}: {both}; compute it again with --again")
+        found[source.name] = scored
+    if not found:
+        raise InputError(f"--results {folder}: no result of {', '.join(x.name for x in sets)}")
+    return found

@@ -86,16 +86,17 @@ RANKING_KINDS: Kinds = {
 
 def run(options: MistakesOptions) -> None:
     """Compute a module's errors; write and print them, with the worst items' texts."""
-    similar = sts_files.sources(options.sts) if options.sts else []
-    ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
-    data: dict[Source, Any] = {source: sts_files.read(source) for source in similar}
-    for source in ranked:
+    data: dict[Source, Any] = {}
+    for source in sts_files.sources(options.sts) if options.sts else ():
+        data[source] = sts_files.read(source)
+    if options.response_ranking:
+        source = ranking_files.find(options.response_ranking)
         data[source] = ranking_files.read(source, own_replies=options.own_replies)
         ranking_files.blocks(len(data[source].pairs), options.candidates)  # before the slow load
     encoder, seed = evaluation.load_encoder(options.module), options.seed
 
     def compute(source: Source) -> Result:
-        if source in ranked:
+        if isinstance(data[source], RankingData):
             of = {"seed": seed, "candidates": options.candidates}
             return of_ranking(encoder, data[source], **of)
         return of_sts(sts.evaluate(encoder, data[source]), seed=seed)
@@ -150,9 +151,9 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     by one, since a kind has a few of each block.
     """
     pairs = ranking_files.shuffled(data.pairs, seed=seed)
-    layout = ranking_files.blocks(len(pairs), candidates)
     items = []
-    for rows, columns, *found in response_ranking.ranked(encoder, pairs, layout=layout):
+    ranked = response_ranking.ranked(encoder, pairs, candidates=candidates)
+    for rows, columns, *found in ranked:
         for row, rank, scores, negative in zip(rows, *found, strict=True):
             best = row if rank == 1 else columns[np.where(negative, scores, -np.inf).argmax()]
             texts = {"input": pairs[row].input, "response": pairs[row].response}

@@ -50,26 +50,24 @@ def run(options: CompareOptions) -> None:
         for pair in pairs or common[:1]  # of which the test says what it lacks
         for row in compare(*pair, seed=options.seed, system_b=options.system_b)
     ]
-    body = [
-        [
-            *(row.name, label(row.figure), row.n, figure(row.a), figure(row.b)),
-            figure(row.difference, row.interval),
-            "-" if row.p is None else f"{row.p:.3f}",
-        ]
-        for row in differences
-    ]
     headers = ["result", "metric", "units", "A", "B", "B - A [95%]", "p"]
+    body = []
+    for row in differences:
+        between = figure(row.difference, row.interval)
+        p = "-" if row.p is None else f"{row.p:.3f}"
+        body.append([row.name, label(row.figure), row.n, figure(row.a), figure(row.b), between, p])
     print(tabulate(body, headers=headers, disable_numparse=True))
     in_both = {one.name for pair in common for one in pair}
-    lacking = {of_a.name for of_a, _ in common} - {of_a.name for of_a, _ in pairs}
+    both_have = {name for one, other in pairs for name in one.metrics.keys() & other.metrics}
     learned = {pair[0].name: {hashes(one.data)[LEARNED_FROM] for one in pair} for pair in pairs}
     left_out = {
         "only in A, so not compared": [one.name for one in a if one.name not in in_both],
         "only in B, so not compared": [one.name for one in b if one.name not in in_both],
-        "not compared, because they lack the system": sorted(lacking),
+        "not compared, because they lack the system": sorted(
+            {of_a.name for of_a, _ in common} - {of_a.name for of_a, _ in pairs}
+        ),
         "not compared, because the items do not give it": sorted(
-            {name for one, other in pairs for name in one.metrics.keys() & other.metrics}
-            - {row.figure for row in differences}
+            both_have - {row.figure for row in differences}
         ),
         "learned or chosen on other data in A than in B": [
             name for name, of in learned.items() if len(of - {None}) > 1

@@ -144,28 +144,29 @@ def _first_candidate(path: Path) -> Mapping[str, str] | None:
 
 
 def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
-    """Group related questions by ORGQ_ID; the text is subject and body, as in the paper."""
+    """Group related questions by ORGQ_ID; the text is subject and body, as in the paper.
+
+    Of the search engine's ranks, 1 scores 1, 2 scores 1/2. `labels` are for those labelled `?`.
+    """
     queries: dict[str, Query] = {}
+    names = ("RELQ_ID", "RELQ_RELEVANCE2ORGQ", "RELQ_RANKING_ORDER")
     with reading(path), text_files.opened(path) as file:
         for asked in ElementTree.parse(file).iter("OrgQuestion"):
             query_id, text = asked.attrib["ORGQ_ID"], _text(asked, "OrgQ")
             query = queries.setdefault(query_id, Query(query_id, text))
             if query.text != text:
                 raise ValueError(f"question {query_id!r} has the texts {query.text!r} and {text!r}")
-            query.candidates.extend(_candidate(one, labels) for one in asked.iter("RelQuestion"))
+            for related in asked.iter("RelQuestion"):
+                key, label, order = (related.attrib[name] for name in names)
+                is_unknown = label == _UNKNOWN and labels
+                if is_unknown and key not in labels:
+                    raise ValueError(f"the related question {key!r} has no label in the .relevancy")
+                if not 1 <= (rank := number(order)) < math.inf:
+                    raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
+                relevant = labels[key] if is_unknown else _label(label, LABELS)
+                candidate = Candidate(key, relevant, 1.0 / rank, _text(related, "RelQ"))
+                query.candidates.append(candidate)
     return list(queries.values())
-
-
-def _candidate(related: ElementTree.Element, labels: Mapping[str, bool]) -> Candidate:
-    """Make a candidate of a RelQuestion; engine rank 1 scores 1, rank 2 1/2."""
-    names = ("RELQ_ID", "RELQ_RELEVANCE2ORGQ", "RELQ_RANKING_ORDER")
-    key, label, order = (related.attrib[name] for name in names)
-    if label == _UNKNOWN and labels and key not in labels:
-        raise ValueError(f"the related question {key!r} has no label in the .relevancy")
-    if not 1 <= (rank := number(order)) < math.inf:
-        raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
-    relevant = labels[key] if label == _UNKNOWN and labels else _label(label, LABELS)
-    return Candidate(key, relevant, engine_score=1.0 / rank, text=_text(related, "RelQ"))
 
 
 def _text(element: ElementTree.Element, prefix: str) -> str:

@@ -8,13 +8,15 @@ record, in either order, and an item of which one text is anywhere in the traini
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 _NO_WORD = re.compile(r"[\W_]+")
 # Shorter normalized texts ("yes", "ok") overlap everywhere and tell nothing.
 MIN_CHARACTERS = 4
 
+T = TypeVar("T")
 TextPair = tuple[str, str]
 
 
@@ -33,7 +35,7 @@ def normalize(text: str) -> str:
     return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def find(items: dict[str, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[str, Overlap]:
+def find(items: Mapping[T, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[T, Overlap]:
     """Return each evaluation set's overlap with training records, which are read once.
 
     A record is its two texts, and any context turns. Of training texts only a match is kept.

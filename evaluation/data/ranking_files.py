@@ -45,19 +45,13 @@ class RankingData:
         return [(pair.input, pair.response) for pair in self.pairs]
 
 
-def find(path: Path) -> list[Source]:
-    """Return one source: the file itself, the files of a pattern, or test-* of the folder."""
+def find(path: Path, split: str = "test") -> Source:
+    """Return the file itself, the files of a pattern, or those of a folder's split."""
     if path.is_file():
-        return [Source(NAME, (path,))]
-    return [shards(path, "test") if path.is_dir() else _whole(path.parent, path.name)]
-
-
-def shards(folder: Path, split: str) -> Source:
-    """Return the files of a split."""
-    return _whole(folder, f"{split}-*.tfrecord")
-
-
-def _whole(folder: Path, pattern: str) -> Source:
+        return Source(NAME, (path,))
+    folder, pattern = path.parent, path.name
+    if path.is_dir():
+        folder, pattern = path, f"{split}-*.tfrecord"
     files = text_files.find(folder, pattern)
     if not files:
         raise InputError(f"{folder}: no {pattern} here (plain or .gz)")

@@ -49,9 +49,9 @@ class RetrievalData:
     never found; and judgements of unknown ids."""
 
 
-def find(files: RetrievalFiles) -> list[Source]:
-    """Return the one source, named after the file of relevant documents."""
-    return [Source(f"retrieval-{unpacked_name(files.relevant).rsplit('.', 1)[0]}", tuple(files))]
+def find(files: RetrievalFiles) -> Source:
+    """Return the files as one source, named after that of relevant documents."""
+    return Source(f"retrieval-{unpacked_name(files.relevant).rsplit('.', 1)[0]}", tuple(files))
 
 
 def read(source: Source) -> RetrievalData:
@@ -127,25 +127,21 @@ def _relevant(
             return
         if len(fields) not in (3, 4):
             raise ValueError(f"{len(fields)} columns; accepted: 3 or 4")
-        query, document, grade = fields[0].strip(), fields[-2].strip(), _grade(fields[-1])
+        query, document, text = fields[0].strip(), fields[-2].strip(), fields[-1]
+        if not ((grade := number(text)).is_integer() and abs(grade) <= MOST):
+            accepted = f"a whole number from -{MOST} to {MOST}"
+            raise ValueError(f"the grade is {text!r}; accepted: {accepted}")
         if query not in queries:
             counts[UNKNOWN_QUERY] += 1
             return
         if document not in found.setdefault(query, {}):
-            found[query][document] = grade
+            found[query][document] = int(grade)
             counts[UNKNOWN_DOCUMENT] += document not in documents and grade > 0
         elif found[query][document] == grade:
             counts[REPEATED] += 1
         else:
-            both = f"{found[query][document]} and {grade}"
+            both = f"{found[query][document]} and {grade:g}"
             raise ValueError(f"the document {document!r} has the grades {both} for {query!r}")
 
     deque(parse_lines(path, judge), maxlen=0)
     return found, counts
-
-
-def _grade(text: str) -> int:
-    grade = number(text)
-    if not (grade.is_integer() and abs(grade) <= MOST):
-        raise ValueError(f"the grade is {text!r}; accepted: a whole number from -{MOST} to {MOST}")
-    return int(grade)

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from common.pretrained import USE
+from common import pretrained as installed
 from evaluation.encoders import static
-from evaluation.encoders.pretrained import universal_sentence_encoder
+from evaluation.encoders.batching import Embeddings
 
 _SAVED_MODEL = "saved_model.pb"
 
@@ -21,10 +21,25 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     folder = Path(module)
     if str(module) == static.WORDLLAMA and not folder.exists():
         return static.wordllama()
-    if str(module) == USE and not folder.exists():
-        return universal_sentence_encoder()
+    if str(module) == installed.USE and not folder.exists():
+        return _theirs(installed.UniversalSentenceEncoder(), path="Universal Sentence Encoder")
     if static.is_static(folder) and not (folder / _SAVED_MODEL).is_file():
         return static.load(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds
 
     return Encoder(module, pretrained=pretrained)
+
+
+def sentence_transformer(given: str) -> Embeddings:
+    """Return a model of sentence-transformers.
+
+    Args:
+      given: a name that sentence-transformers knows, a folder, or NAME=DIR: a folder, and what to
+        call it.
+    """
+    name, _, folder = given.rpartition("=")
+    return _theirs(installed.SentenceTransformer(folder), path=name or folder)
+
+
+def _theirs(model: Any, *, path: str) -> Embeddings:
+    return Embeddings(model.encode, path=path, fingerprint=model.fingerprint, pretrained=True)

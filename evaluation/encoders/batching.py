@@ -21,11 +21,8 @@ class BatchedEncoder:
     fails is tried again in halves: to find the one text that it fails on, or to fit into memory.
     """
 
-    def __init__(
-        self, encode: Encode, *, path: str, label: str = "encoding", zeros_allowed: bool = False
-    ):
-        self._encode, self._path, self._label = encode, path, label
-        self._zeros_allowed = zeros_allowed
+    def __init__(self, encode: Encode, *, path: str, zeros_allowed: bool = False):
+        self._encode, self._path, self._zeros_allowed = encode, path, zeros_allowed
         self._numbers: dict[str, int] = {}  # of rows in the one table of `_tables`
         self._tables: list[np.ndarray] = []
 
@@ -33,7 +30,7 @@ class BatchedEncoder:
         """Return float32 [len(texts), dim], in their order; InputError names a text without."""
         numbers, tables = dict(self._numbers), list(self._tables)
         new = set(texts) - numbers.keys()
-        with tqdm(total=len(new), desc=self._label, unit=" sentences", leave=False) as bar:
+        with tqdm(total=len(new), desc="encoding", unit=" sentences", leave=False) as bar:
             for batch in batches(new):
                 tables.append(self._in_halves(batch))
                 numbers |= zip(batch, itertools.count(len(numbers)))
@@ -60,28 +57,24 @@ class BatchedEncoder:
 
 
 class Embeddings:
-    """An encoder that encodes inputs and responses alike."""
+    """An encoder that encodes inputs and responses alike.
 
-    def __init__(
-        self,
-        encode: Encode,
-        *,
-        path: str,
-        fingerprint: str,
-        pretrained: bool,
-        static: bool = False,
-    ):
-        self.path = path
-        self._provenance: dict = {"path": path, "fingerprint": fingerprint}
-        self._provenance |= {"pretrained": True} if pretrained else {}
-        self._provenance |= {"static": True} if static else {}
-        self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)
+    `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
+    their order; they raise InputError for a row with NaN or all zeros.
+    """
 
-    def provenance(self) -> dict:
-        """Return its path, what identifies its weights, and, where they hold, two facts.
+    def __init__(self, encode: Encode, *, path: str, fingerprint: str, **facts: bool):
+        """Keep what its results name: the path, what identifies the weights, and facts that hold.
 
         These are `pretrained`, it was trained elsewhere, and `static`, each token has one vector.
         """
+        self.path = path
+        self._provenance: dict = {"path": path, "fingerprint": fingerprint}
+        self._provenance |= {name: True for name, holds in facts.items() if holds}
+        self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)
+
+    def provenance(self) -> dict:
+        """Return its path as given, its fingerprint, and the facts."""
         return self._provenance
 
 

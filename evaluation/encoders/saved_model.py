@@ -12,14 +12,14 @@ import tensorflow as tf
 from common import saved_model
 from common.errors import InputError, reading
 from common.saved_model import Apply
-from evaluation.encoders.batching import BatchedEncoder
+from evaluation.encoders.batching import BatchedEncoder, Embeddings
 
 CLASSIFY_NLI, _IN_CONTEXT = "classify_nli", "encode_input_in_context"
 _EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")  # the second in modules of TensorFlow 1
 _PAIRS = 256  # pairs of texts in a batch
 
 
-class Encoder:
+class Encoder(Embeddings):
     """Loads a module once, of a folder or of a URL for tensorflow-hub, and encodes sentences.
 
     Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
@@ -27,26 +27,22 @@ class Encoder:
     `encode_response` encode the inputs and responses of response ranking (the paper's u and v',
     whose dot product is the score); without one, the embedding is used. Reports take a `pretrained`
     one for somebody's.
-
-    `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
-    their order; they raise InputError for a row with NaN or all zeros.
     """
 
     def __init__(self, module: str | Path, *, pretrained: bool = False):
         self.path = str(module)
         folder = _resolved(module)
         self._module = saved_model.load(folder)
-        # Now: the folder may hold another module before a result is stored.
-        self._provenance: dict = {"path": self.path, "fingerprint": saved_model.fingerprint(folder)}
-        if pretrained:
-            self._provenance["pretrained"] = True
         self.signatures = dict(getattr(self._module, "signatures", {}))
         self.reads_context = _IN_CONTEXT in self.signatures
-        self.encode = self._batched(self._embed(), "encoding")
-        self.encode_inputs, self.encode_responses = (
-            self._batched(self._of_texts(name), name) if name in self.signatures else self.encode
-            for name in ("encode_input", "encode_response")
-        )
+        encode = partial(saved_model.encode, self._embed(), path=self.path)
+        # Now: the folder may hold another module before a result is stored.
+        fingerprint = saved_model.fingerprint(folder)
+        super().__init__(encode, path=self.path, fingerprint=fingerprint, pretrained=pretrained)
+        if "encode_input" in self.signatures:
+            self.encode_inputs = self._batched("encode_input")
+        if "encode_response" in self.signatures:
+            self.encode_responses = self._batched("encode_response")
 
     def encode_inputs_in_context(
         self, sentences: Sequence[str], contexts: Sequence[str]
@@ -56,39 +52,28 @@ class Encoder:
 
     def word_vectors(self, words: Sequence[str]) -> np.ndarray:
         """Return the rows of the module's word table, or zeros: float32 [words, dim]."""
-        apply = self._of_texts("word_vectors")
-        return self._batched(apply, "word vectors", zeros_allowed=True)(words)
+        return self._batched("word_vectors", zeros_allowed=True)(words)
 
     def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
         """Return probabilities of entailment, neutral and contradiction, float32 [pairs, 3]."""
         return self._of_pairs(CLASSIFY_NLI, 3, premise=premises, hypothesis=hypotheses)
 
-    def provenance(self) -> dict:
-        """Return its path as given, and its fingerprint."""
-        return self._provenance
-
     def _embed(self) -> Apply:
         if named := next((name for name in _EMBEDDINGS if name in self.signatures), None):
-            return self._of_texts(named)
+            return saved_model.of_texts(self._module, named, path=self.path)
         if not callable(self._module):
             raise InputError(
                 f"{self.path}: has neither a signature serving_default nor a callable root; "
                 f"signatures found: {', '.join(self.signatures) or 'none'}"
             )
-
-        def call(texts: tf.Tensor) -> tf.Tensor:
-            return self._module(texts)
-
         # Called as it is, it would be traced anew for every size of a batch.
         strings = [tf.TensorSpec([None], tf.string)]
-        return tf.function(call, input_signature=strings, autograph=False)
+        return tf.function(lambda texts: self._module(texts), strings, autograph=False)  # noqa: PLW0108
 
-    def _of_texts(self, signature: str) -> Apply:
-        return saved_model.of_texts(self._module, signature, path=self.path)
-
-    def _batched(self, apply: Apply, label: str, *, zeros_allowed: bool = False) -> BatchedEncoder:
+    def _batched(self, signature: str, *, zeros_allowed: bool = False) -> BatchedEncoder:
+        apply = saved_model.of_texts(self._module, signature, path=self.path)
         encode = partial(saved_model.encode, apply, path=self.path)
-        return BatchedEncoder(encode, path=self.path, label=label, zeros_allowed=zeros_allowed)
+        return BatchedEncoder(encode, path=self.path, zeros_allowed=zeros_allowed)
 
     def _of_pairs(self, name: str, width: int | None, **texts: Sequence[str]) -> np.ndarray:
         """Call a signature of pairs of `texts`; return [pairs, width], of any width for None."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -12,9 +12,6 @@ from safetensors.numpy import load_file
 from common.errors import InputError, reading
 from common.text_files import sha256
 from evaluation.encoders.batching import Embeddings
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 WORDLLAMA = "wordllama"
 """The package that brings a table of vectors with it."""
@@ -93,14 +90,23 @@ def _of_files(
             table = table * arrays["weights"][:, np.newaxis]
         table = table[:, : settings.get("truncate_dim")]
         prompt = settings.get("prompts", {}).get(settings.get("default_prompt_name")) or ""
-        letters = None
-        if named[0] == _MODEL2VEC:
-            letters = _limit(tokens, settings.get("max_length", _MOST_TOKENS))
-            if (unknown := _unknown(tokens)) is not None:
-                table[unknown] = 0  # model2vec leaves it out
+        characters = None
+        if named[0] == _MODEL2VEC:  # it cuts at a number of tokens, and first at one of characters
+            most = settings.get("max_length", _MOST_TOKENS)
+            if most is None:
+                tokens.no_truncation()
+            else:
+                tokens.enable_truncation(most)
+                characters = most * int(np.median([len(token) for token in tokens.get_vocab()]))
+            # It leaves out what its vocabulary lacks, which a Unigram model names by its id.
+            model = json.loads(tokens.to_str())["model"]
+            name, unknown = model.get("unk_token"), model.get("unk_id")
+            unknown = tokens.token_to_id(name) if name else unknown
+            if unknown is not None:
+                table[unknown] = 0
 
     def means(texts: Sequence[str]) -> np.ndarray:
-        given = [(prompt + text)[:letters] for text in texts]
+        given = [(prompt + text)[:characters] for text in texts]
         encodings = tokens.encode_batch(given, add_special_tokens=False)
         with reading(path):
             sums = np.stack([table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
@@ -108,25 +114,8 @@ def _of_files(
         return np.divide(sums, lengths, out=sums, where=lengths > 0)
 
     fingerprint = sha256([tokenizer, weights, *filter(Path.is_file, others)])
-    of: dict = {"path": path, "fingerprint": fingerprint, "pretrained": pretrained}
-    return Embeddings(means, static=True, **of)
-
-
-def _limit(tokens: "Tokenizer", most: int | None) -> int | None:
-    """Cut texts as model2vec does: at a number of tokens, and first at one of characters."""
-    if most is None:
-        tokens.no_truncation()
-        return None
-    tokens.enable_truncation(most)
-    return most * int(np.median([len(token) for token in tokens.get_vocab()]))
-
-
-def _unknown(tokens: "Tokenizer") -> int | None:
-    """Return the id that stands for what the vocabulary lacks."""
-    model = json.loads(tokens.to_str())["model"]
-    if token := model.get("unk_token"):
-        return tokens.token_to_id(token)
-    return model.get("unk_id")  # of Unigram
+    facts = {"pretrained": pretrained, "static": True}
+    return Embeddings(means, path=path, fingerprint=fingerprint, **facts)
 
 
 def _json(path: Path) -> Any:

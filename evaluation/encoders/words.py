@@ -211,7 +211,7 @@ class WordAverage:
         if self._sif:
             _, directions = np.linalg.eigh(rows.astype(np.float64).T @ rows)
             self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
-            rows = _without(rows, self._common)
+            rows -= np.outer(rows @ self._common, self._common)
         self._mean = rows[known].mean(axis=0)
         unknown, source = int((~known).sum()), self._words.source
         self._provenance = _provenance(self.path, source=source, texts=texts, unknown=unknown)
@@ -239,7 +239,9 @@ class WordAverage:
         sizes = np.diff(counts.indptr)
         counts.data = self._weights[counts.indices] / np.repeat(sizes, sizes).astype(np.float32)
         rows = counts @ self._vectors
-        return rows if self._common is None else _without(rows, self._common)
+        if self._common is not None:
+            rows -= np.outer(rows @ self._common, self._common)
+        return rows
 
 
 def _counts(
@@ -250,7 +252,3 @@ def _counts(
     flat = np.array([one for of_text in columns for one in of_text], dtype=np.int64)
     ends = np.cumsum([0, *map(len, columns)])
     return scipy.sparse.csr_array((np.ones(len(flat)), flat, ends), shape=(len(texts), width))
-
-
-def _without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    return rows - np.outer(rows @ direction, direction)

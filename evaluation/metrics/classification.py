@@ -20,14 +20,13 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
 
     It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
     """
-    distinct, of = np.unique(scores, return_inverse=True)
-    # Of the items with each distinct score; then of those with it or more.
-    sums = [np.bincount(some, minlength=len(distinct)) for some in (of[relevant], of)]
-    hits, predicted = (np.cumsum(row[::-1])[::-1] for row in sums)
-    n, total = np.sum(relevant), len(of)
-    columns = np.broadcast_arrays(hits, predicted, n, total - n - predicted + 2 * hits, total)
-    f1 = from_counts(np.stack(columns, axis=-1)[:, None])["f1"]
-    best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
+    from sklearn.metrics import precision_recall_curve  # few commands need it
+
+    precision, recall, distinct = precision_recall_curve(relevant, scores)
+    precision, recall = precision[:-1], recall[:-1]
+    both = precision + recall
+    f1 = 2 * precision * recall / np.where(both > 0, both, 1.0)
+    best = len(f1) - 1 - int(np.argmax(f1[::-1]))
     return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
 
 

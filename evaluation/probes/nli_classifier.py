@@ -86,7 +86,15 @@ def _dense(
     dim = inputs[0].shape[1]
     for hidden, length in itertools.product(HIDDEN_SIZES, (1.0, dim**0.5)):
         tf_keras.utils.set_random_seed(seed)
-        network = _network(dim, hidden=hidden, length=length)
+        given = tf_keras.Input([dim]), tf_keras.Input([dim])
+        u1, u2 = (length * one for one in given)
+        features = tf_keras.layers.Concatenate()([u1, u2, tf.abs(u1 - u2), u1 * u2])
+        if hidden:
+            features = tf_keras.layers.Dense(hidden, activation="tanh")(features)
+        outputs = tf_keras.layers.Dense(len(LABELS), activation="softmax")(features)
+        network = tf_keras.Model(list(given), outputs)
+        loss, optimizer = "sparse_categorical_crossentropy", tf_keras.optimizers.Adam(LEARNING_RATE)
+        network.compile(optimizer, loss=loss, metrics=["accuracy"])
         stop = tf_keras.callbacks.EarlyStopping(
             "val_accuracy", patience=PATIENCE, restore_best_weights=True
         )
@@ -95,26 +103,6 @@ def _dense(
         network.fit(inputs, labels, **fitting, **of)
         shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
         yield f"{shape}, embeddings of length {length:.3g}", partial(network.predict, **of)
-
-
-def _network(dim: int, *, hidden: int, length: float):
-    """Return a network from two embeddings [batch, dim] to probabilities [batch, 3].
-
-    They are of length 1, and scaled to another first.
-    """
-    inputs = tf_keras.Input([dim]), tf_keras.Input([dim])
-    u1, u2 = (length * one for one in inputs)
-    features = tf_keras.layers.Concatenate()([u1, u2, tf.abs(u1 - u2), u1 * u2])
-    if hidden:
-        features = tf_keras.layers.Dense(hidden, activation="tanh")(features)
-    outputs = tf_keras.layers.Dense(len(LABELS), activation="softmax")(features)
-    network = tf_keras.Model(list(inputs), outputs)
-    network.compile(
-        tf_keras.optimizers.Adam(LEARNING_RATE),
-        loss="sparse_categorical_crossentropy",
-        metrics=["accuracy"],
-    )
-    return network
 
 
 def _sparse(

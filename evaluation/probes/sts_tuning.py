@@ -12,6 +12,7 @@ step to stop at.
 
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import scipy.optimize
@@ -48,20 +49,12 @@ class Pairs:
         return float(correlation.pearson(angles, self.gold))
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """The chosen matrix, float32 [dim, dim], how it was chosen, and Pearson before and after."""
 
     matrix: np.ndarray
     chosen: dict[str, float]
     scores: dict[str, float]
-
-    def summary(self) -> str:
-        """Return one line about the choice."""
-        return (
-            "sts_matrix: start {power:g}, penalty {penalty:g}, {steps} steps; Pearson on "
-            "train {train_untuned:.4f} -> {train:.4f}, dev {dev_untuned:.4f} -> {dev:.4f}"
-        ).format(**self.chosen, **self.scores)
 
 
 def learn(encoder, train: SimilarityData, dev: SimilarityData) -> Tuned:

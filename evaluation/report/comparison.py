@@ -114,11 +114,10 @@ def differences(scores: Sequence[Score], figures: Mapping[str, Main]) -> Table:
     for others in OTHERS:
         for name, main in figures.items():
             if best := best_of(scores, main, others):
+                about: Any = {"block": others, "name": name, "of": best.system}
                 for score in of_figure(scores, main, OURS):
                     found = difference(score, best, score.system, f"{name}: {best.system}")
-                    cells += [
-                        cell._replace(block=others, name=name, of=best.system) for cell in found
-                    ]
+                    cells += [cell._replace(**about) for cell in found]
     return Table("differences", "Differences from the best baselines on the same items", cells)
 
 
@@ -137,15 +136,15 @@ def standings(
     A row is level where the interval of the difference holds 0. Figures for which a row reads what
     the baselines do not are left out.
     """
-    fair = {name for name, main in figures.items() if not main.of_baselines}
-    found: dict[str, dict[str, dict[str, Standing]]] = {row: {} for row in rows}
-    for cell in differing.cells:
-        if cell.row in found and cell.name in fair and cell.interval:
-            low, high = cell.interval
-            place = "above" if low > 0 else "below" if high < 0 else "level"
-            of_row = found[cell.row].setdefault(cell.block, {})
-            of_row[cell.name] = Standing(place, cell.value)
-    return {row: of_row for row, of_row in found.items() if of_row}
+    found: dict[str, dict[str, dict[str, Standing]]] = {}
+    for row in rows:
+        for cell in differing.cells:
+            if cell.row == row and cell.interval and not figures[cell.name].of_baselines:
+                low, high = cell.interval
+                place = "above" if low > 0 else "below" if high < 0 else "level"
+                of_row = found.setdefault(row, {}).setdefault(cell.block, {})
+                of_row[cell.name] = Standing(place, cell.value)
+    return found
 
 
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:

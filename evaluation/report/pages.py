@@ -1,24 +1,26 @@
 """The pages: a report of one module, and RESULTS.md of all rows with its tables as data."""
 
 import base64
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
-from common.errors import InputError, reading
-from common.files import write_text
+from common.errors import InputError
+from common.files import COMPLETED, outputs, write_text
 from common.text_files import as_markdown, as_markdown_code
 from evaluation.analysis import verdict
 from evaluation.data.origin import SYNTHETIC
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables
 from evaluation.report.scores import PAPER
+from evaluation.report.tables import Table
 from evaluation.results import runs as run_folders
 from evaluation.results import store
 from evaluation.results.result import VARIANTS
+from evaluation.results.runs import Run
 from evaluation.results.text import figure, module_name
 
 SETS = "sts_sets"  # with the baselines, too
@@ -57,12 +59,9 @@ def write_report(
       beside: folders of other modules' results, shown as additional rows.
       say: gets the table of main scores, what is left out, and which system to use.
     """
-    page = Path(output)
-    if page.suffix != ".html":
-        raise InputError(f"--output is {page}; the name of an .html file is accepted")
+    page = _page(output, ".html")
     runs, left_out = run_folders.read_module(Path(results), [Path(other) for other in beside])
     row, own = runs[0].system, list(runs[0].results.values())
-    name = next((module_name(one) for one in own if one.module), row)
     table = scores.long_table(runs)
     main = comparison.main_table(table, comparison.figures_of(table, row), [row], title=TITLE)
     overlaps = tables.contamination([one for one in own if one.task == "contamination"])
@@ -75,9 +74,9 @@ def write_report(
         "scatter": figures.scatter(scattered) if scattered else "",
         "ranks": figures.rank_curve({k: one for k, one in every.items() if one}) if ranked else "",
     }
-    said = verdict.sentence(verdict.verdicts(runs))
+    said = verdict.sentence(runs)
     html = TEMPLATES.get_template("report.html.jinja").render(
-        name=name,
+        name=next((module_name(one) for one in own if one.module), row),
         verdict=said,
         runs=runs,
         results=own,
@@ -100,76 +99,92 @@ def rows(options: RowsOptions) -> None:
 
     All of it has numbers only: the texts behind them are other people's. The page is the last.
     """
-    output = options.output
-    if output.suffix != ".md":
-        raise InputError(f"--output is {output}; the name of a Markdown file is accepted")
-    pairs = 0
-    for manifest in (folder / "COMPLETED" for folder in options.pairs):
-        with reading(manifest):
-            files = json.loads(manifest.read_bytes())["outputs"].items()
-            found = [int(of["records"]) for name, of in files if name.startswith("train-")]
-            if not any(found):
-                raise ValueError("no records in files train-*")
-            pairs += sum(found)
+    page = _page(options.output, ".md")
+    pairs = sum(map(_training_pairs, options.pairs))
     runs, left_out = run_folders.read_runs(options.results, options.runs)
     seeds: dict[str, list[int | None]] = {}
     for run in runs:
         if run.kind == run_folders.OURS:
             seeds.setdefault(run.system, []).append(run.seed)
-    outside = (given.split("=", 1) for given in options.outside)
-    of_rows = {run_folders.shown(name): what for name, what in outside}
+    if wrong := [given for given in options.outside if not all(given.partition("="))]:
+        raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")
+    given = (one.split("=", 1) for one in options.outside)
+    outside = {run_folders.shown(name): what for name, what in given}
     published = [run_folders.shown(name) for name in options.published]
-    for option, named in (("outside", of_rows), ("published", published)):
+    for option, named in (("outside", outside), ("published", published)):
         if unknown := {*named} - seeds.keys():
             raise InputError(f"--{option}: no row {min(unknown)}; there are {', '.join(seeds)}")
-    table = scores.long_table(runs)
-    best = comparison.best_rows(table, of_rows)
-    ours = list(dict.fromkeys([*best.values(), *published]))
-    main, elsewhere = (comparison.main_figures(table, of) for of in (tables.MAIN, tables.ELSEWHERE))
-    leading = [
-        comparison.main_table(table, figures, ours, title=title)
-        for title, figures in {TITLE: main, TITLE_ELSEWHERE: elsewhere}.items()
-    ]
-    differing = comparison.differences(table, main | elsewhere)
-    made = [*tables.specified(table), differing, tables.table_5(runs)]
-    leaks, mistaken = (options.results.parent / name for name in ("leaks", "mistakes"))
-    if leaks.is_dir():
-        made.append(tables.contamination(store.read_results(leaks)))
-    if mistaken.is_dir():
-        made += map(tables.mistakes, store.read_results(mistaken))
-    csv_files = {one.file: one for one in made if one.cells}
-    of_ours = {row + end for row in ours for end in ("", *VARIANTS.values())}
-    beside = {cell.of or cell.header for one in leading for cell in one.cells}
-    names = dict.fromkeys(SHOWN, of_ours) | {SETS: {*ours, *beside}}
-    figure_8 = csv_files.get("figure_8")
-    picture = output.with_name(f"{output.stem}-figure8.svg")
-    page = TEMPLATES.get_template("results.md.jinja").render(
-        best=best,
-        outside=of_rows,
-        leading=[one.turned() for one in leading if ours and one.cells],
-        standings=(standings := comparison.standings(differing, main | elsewhere, ours)),
-        standing_in=dict.fromkeys(
-            name for others in standings.values() for of in others.values() for name in of
-        ),
-        OTHERS=comparison.OTHERS,
-        static=sorted({score.system for score in table if score.pretrained and score.static}),
+    compared = _compared(runs, outside, published, beside=options.results.parent)
+    by_file: dict[str, Table] = compared["files"]
+    files = {page.parent / "results" / f"{name}.csv": one.csv() for name, one in by_file.items()}
+    picture = page.with_name(f"{page.stem}-figure8.svg")
+    if "figure_8" in by_file:
+        files[picture] = figures.nli_shares(by_file["figure_8"])
+    files[page] = TEMPLATES.get_template("results.md.jinja").render(
+        **compared,
         about=options.about,
         pairs=pairs,
         seeds=seeds,
-        files=csv_files,
-        shown=[
-            replace(
-                one, cells=[c for c in one.cells if c.row in names[one.file] or c.kind == PAPER]
-            )
-            for one in map(csv_files.get, SHOWN)
-            if one
-        ],
         left_out=left_out,
-        figure=picture.name if figure_8 else "",
+        figure=picture.name if picture in files else "",
     )
-    folder = output.parent / "results"
-    files = {folder / f"{name}.csv": one.csv() for name, one in csv_files.items()}
-    files |= {picture: figures.nli_shares(figure_8)} if figure_8 else {}
-    for path, text in (files | {output: page}).items():
+    for path, text in files.items():
         write_text(path, text)
-    print(f"-> {output}")
+    print(f"-> {page}")
+
+
+def _page(output: str | Path, suffix: str) -> Path:
+    if Path(output).suffix != suffix:
+        raise InputError(f"--output is {output}; accepted: a name that ends in {suffix}")
+    return Path(output)
+
+
+def _training_pairs(folder: Path) -> int:
+    """Return how many training pairs the pipeline's manifest counts in a folder."""
+    files = outputs(str(folder)).items()
+    count = sum(int(of["records"]) for name, of in files if name.startswith("train-"))
+    if not count:
+        raise InputError(f"{folder / COMPLETED}: no records in files train-*")
+    return count
+
+
+def _compared(
+    runs: Sequence[Run], outside: Mapping[str, str], published: Sequence[str], *, beside: Path
+) -> dict[str, Any]:
+    """Return the page's values: rows chosen and compared, every table by its file, those shown."""
+    table = scores.long_table(runs)
+    best = comparison.best_rows(table, outside)
+    ours = list(dict.fromkeys([*best.values(), *published]))
+    main, elsewhere = (comparison.main_figures(table, of) for of in (tables.MAIN, tables.ELSEWHERE))
+    leading = [
+        comparison.main_table(table, of, ours, title=title)
+        for title, of in {TITLE: main, TITLE_ELSEWHERE: elsewhere}.items()
+    ]
+    differing = comparison.differences(table, main | elsewhere)
+    made = [*tables.specified(table), differing, tables.table_5(runs)]
+    if (beside / "leaks").is_dir():
+        made.append(tables.contamination(store.read_results(beside / "leaks")))
+    if (beside / "mistakes").is_dir():
+        made += map(tables.mistakes, store.read_results(beside / "mistakes"))
+    files = {one.file: one for one in made if one.cells}
+    of_ours = {row + end for row in ours for end in ("", *VARIANTS.values())}
+    led = {cell.of or cell.header for one in leading for cell in one.cells}
+    rows_of = dict.fromkeys(SHOWN, of_ours) | {SETS: {*ours, *led}}
+    standings = comparison.standings(differing, main | elsewhere, ours)
+    return {
+        "best": best,
+        "outside": outside,
+        "leading": [one.turned() for one in leading if one.cells],
+        "standings": standings,
+        "standing_in": dict.fromkeys(
+            name for others in standings.values() for of in others.values() for name in of
+        ),
+        "OTHERS": comparison.OTHERS,
+        "static": sorted({score.system for score in table if score.pretrained and score.static}),
+        "files": files,
+        "shown": [
+            replace(one, cells=[c for c in one.cells if c.row in rows_of[name] or c.kind == PAPER])
+            for name in SHOWN
+            if (one := files.get(name))
+        ],
+    }

@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -56,11 +57,10 @@ class Table:
 
     def number(self, value: float | None) -> str:
         """Return a number in this table's decimals; empty for None."""
-        if value is None or isinstance(value, int):
-            return "" if value is None else f"{value:,}"
-        # Added to 0, what rounds to -0 is 0.
-        rounded = round(value, self.decimals) + 0.0
-        return f"{rounded:,.{self.decimals}f}"
+        if value is None:
+            return ""
+        # With z, what rounds to -0 is 0.
+        return f"{value:,}" if isinstance(value, int) else f"{value:z,.{self.decimals}f}"
 
     def words(self, cell: Score) -> list[str]:
         """Return a cell's number, its interval and its system; empty without one.
@@ -172,35 +172,32 @@ CANDIDATES = 100  # of which the paper ranks the true response
 
 def specified(scores: Sequence[Score]) -> list[Table]:
     """Return every table of `paper.yaml` that there is a score for, in its order."""
-    made = (_specified(file, spec, scores) for file, spec in TABLES.items())
-    return [table for table in made if table.cells]
-
-
-def _specified(file: str, spec: Spec, scores: Sequence[Score]) -> Table:
-    cells = []
-    data: dict[str, Result] = {}
-    for score in scores:
-        if place := spec.place(score):
-            data.setdefault(score.data, score.results[0])
-            cells.append(score._replace(block=place[0], header=place[1]))
-    if spec.rows:
-        cells = [
-            cell._replace(row=cell.row.removeprefix(spec.rows).strip() + "%", kind=OURS)
-            for cell in cells
-        ]
-        cells.sort(key=lambda cell: int(cell.row[:-1]))
-    for row, figures in spec.paper.items():
-        for header, value in figures.items():
-            column = spec.columns.get(header) or Column(spec.paper_on, header)
-            if column.data in data and is_papers(data[column.data]):
-                ends = interval_of(value, spec.interval, column.data, column.group)
-                block = spec.block(column.data)
-                cells.append(Score(row, PAPER, value, ends, header=header, block=block))
-    if spec.columns:
-        cells.sort(key=lambda cell: list(spec.columns).index(cell.header))
-    of = {name: result.settings.get("candidates") for name, result in data.items()}
-    n = {f"{name} (of {of[name]})" if of[name] else name: data[name].n for name in data}
-    return Table(file, spec.title, cells, spec.decimals, n, spec.note)
+    made = []
+    for file, spec in TABLES.items():
+        cells = []
+        data: dict[str, Result] = {}
+        for score in scores:
+            if place := spec.place(score):
+                data.setdefault(score.data, score.results[0])
+                cells.append(score._replace(block=place[0], header=place[1]))
+        if spec.rows:
+            shares = [int(cell.row.removeprefix(spec.rows)) for cell in cells]
+            ordered = sorted(zip(shares, cells, strict=True), key=itemgetter(0))
+            cells = [cell._replace(row=f"{share}%", kind=OURS) for share, cell in ordered]
+        for row, figures in spec.paper.items():
+            for header, value in figures.items():
+                column = spec.columns.get(header) or Column(spec.paper_on, header)
+                if column.data in data and is_papers(data[column.data]):
+                    ends = interval_of(value, spec.interval, column.data, column.group)
+                    block = spec.block(column.data)
+                    cells.append(Score(row, PAPER, value, ends, header=header, block=block))
+        if spec.columns:
+            cells.sort(key=lambda cell: list(spec.columns).index(cell.header))
+        of = {name: result.settings.get("candidates") for name, result in data.items()}
+        n = {f"{name} (of {of[name]})" if of[name] else name: data[name].n for name in data}
+        if cells:
+            made.append(Table(file, spec.title, cells, spec.decimals, n, spec.note))
+    return made
 
 
 def interval_of(value: float, kind: str, data: str, group: str = ALL) -> list[float] | None:

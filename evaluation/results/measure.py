@@ -16,7 +16,7 @@ from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
 from evaluation.metrics import classification, correlation, declared, ranking
-from evaluation.results.result import DECLARED, Group, Intervals, Result
+from evaluation.results.result import DECLARED, Group, Result
 
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
@@ -64,56 +64,57 @@ def measured(
     metrics: Sequence[str],
     *,
     groups: Sequence[str] = (),
-    group_metrics: Sequence[str] | None = None,
+    group_metrics: Sequence[str] = (),
 ) -> Result:
     """Return the result with these metrics of its items: the module's, groups' and baselines'.
 
     Baselines of which the items have no score, such as chance, stay as they are.
     """
-    found: dict[str, Group] = {}
-    for name in groups:
-        rows = group_rows(result, name)
-        sample = sample_of(result, rows=rows, metrics=group_metrics or metrics)
-        found[name] = {"n": len(rows), "metrics": sample.once()}
-    scored = {
-        name: sample_of(result, system=name, metrics=metrics).once() for name in systems(result)
-    }
+    asked = dict.fromkeys(groups, group_metrics or metrics)
+    whole, of_groups, of_baselines = _samples(result, metrics, asked)
+    scored = {name: sample.once() for name, sample in of_baselines.items()}
     return dataclasses.replace(
         result,
-        metrics=sample_of(result, metrics=metrics).once(),
-        groups=found,
+        metrics=whole.once(),
+        groups={name: {"n": one.units, "metrics": one.once()} for name, one in of_groups.items()},
         baselines=scored | {k: of for k, of in result.baselines.items() if k not in scored},
     )
 
 
 def with_intervals(result: Result, *, seed: int) -> Result:
     """Return the result with 95% intervals of its metrics, its groups' and its baselines'."""
-
-    def intervals(**of: Any) -> Intervals:
-        return statistics.intervals(sample_of(result, **of), seed=seed)
-
+    asked = {name: of["metrics"] for name, of in result.groups.items()}
+    whole, of_groups, of_baselines = _samples(result, result.metrics, asked)
     groups: dict[str, Group] = {}
-    for name, group in result.groups.items():
-        rows = group_rows(result, name)
-        groups[name] = {**group, "intervals": intervals(rows=rows, metrics=group["metrics"])}
-    units, notes = sample_of(result).units, list(result.notes)
-    if 0 < units < FEW_UNITS:
+    for name, sample in of_groups.items():
+        intervals = statistics.intervals(sample, seed=seed)
+        groups[name] = {**result.groups[name], "intervals": intervals}
+    notes = list(result.notes)
+    if 0 < whole.units < FEW_UNITS:
         of = DECLARED[result.task].units
-        notes.append(f"The intervals are too narrow: there are few {of} ({units}).")
+        notes.append(f"The intervals are too narrow: there are few {of} ({whole.units}).")
     return dataclasses.replace(
         result,
-        intervals=intervals(),
-        baseline_intervals={name: intervals(system=name) for name in systems(result)},
+        intervals=statistics.intervals(whole, seed=seed),
+        baseline_intervals={
+            name: statistics.intervals(one, seed=seed) for name, one in of_baselines.items()
+        },
         groups=groups,
         settings=dict(result.settings) | {"seed": seed, "resamples": statistics.RESAMPLES},
         notes=notes,
     )
 
 
-def group_rows(result: Result, group: str) -> np.ndarray:
-    """Return which items belong to a group of the result: int [items of the group]."""
-    key = DECLARED[result.task].group
-    return np.flatnonzero([item[key] == group for item in result.items])
+def _samples(
+    result: Result, metrics: Collection[str], groups: Mapping[str, Collection[str]]
+) -> tuple[Sample, dict[str, Sample], dict[str, Sample]]:
+    """Return the samples of the module, of groups, each with its metrics, and of baselines."""
+    of_groups, key = {}, DECLARED[result.task].group
+    for name, asked in groups.items():
+        rows = np.flatnonzero([item[key] == name for item in result.items])
+        of_groups[name] = sample_of(result, rows=rows, metrics=asked)
+    baselines = {name: sample_of(result, system=name, metrics=metrics) for name in systems(result)}
+    return sample_of(result, metrics=metrics), of_groups, baselines
 
 
 def systems(result: Result) -> list[str]:

@@ -75,12 +75,12 @@ def _by_name(folder: Path) -> dict[str, Result]:
 
 
 def _baselines(folder: Path) -> list[Run]:
-    paths = sorted(path for path in (folder / BASELINES).glob("*") if any(path.glob("*.json")))
     found = []
-    for path in paths:
-        results = _by_name(path)
-        names = (module_name(one) for one in results.values() if one.module)
-        found.append(Run(next(names, shown(path.name)), BASELINE, results))
+    for path in sorted((folder / BASELINES).glob("*")):
+        if any(path.glob("*.json")):
+            results = _by_name(path)
+            names = (module_name(one) for one in results.values() if one.module)
+            found.append(Run(next(names, shown(path.name)), BASELINE, results))
     return found
 
 

@@ -23,11 +23,6 @@ PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
 
 
-def typed_command() -> str:
-    """Return the command line of this process."""
-    return shlex.join(["python", "-m", "evaluation", *sys.argv[1:]])
-
-
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """A data set to score, and how.
@@ -72,7 +67,9 @@ class Store:
     """
 
     output: Path
-    command: str = field(default_factory=typed_command)
+    command: str = field(
+        default_factory=lambda: shlex.join(["python", "-m", "evaluation", *sys.argv[1:]])
+    )
     seed: int = 0
     again: bool = False
     say: Callable[[str], None] = print

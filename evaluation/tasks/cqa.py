@@ -105,19 +105,15 @@ def thresholds(dev: Result) -> dict[str, float]:
     relevant = np.array([item["relevant"] for item in dev.items])
     columns = {dev.system: [item["score"] for item in dev.items]}
     columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
-    return {
-        name: classification.best_threshold(np.array(row), relevant)
-        for name, row in columns.items()
-    }
+    best = classification.best_threshold
+    return {name: best(np.array(column), relevant) for name, column in columns.items()}
 
 
 def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:
     """Return the result with P, R, F1 and accuracy at thresholds chosen on the data `dev`."""
-    settings = {measure.threshold_name(None): chosen[result.system]}
+    settings = dict(result.settings) | {measure.threshold_name(None): chosen[result.system]}
     settings |= {measure.threshold_name(name): chosen[name] for name in result.baselines}
     where = "the same data, so they are optimistic" if dev == result.name else dev
     note = f"P, R, F1 and accuracy are at thresholds that were chosen by F1 on {where}."
-    with_thresholds = dataclasses.replace(
-        result, settings=dict(result.settings) | settings, notes=[*result.notes, note]
-    )
-    return measure.measured(with_thresholds, (*METRICS, *LABEL_METRICS))
+    result = dataclasses.replace(result, settings=settings, notes=[*result.notes, note])
+    return measure.measured(result, (*METRICS, *LABEL_METRICS))

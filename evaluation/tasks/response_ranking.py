@@ -14,7 +14,7 @@ A module that reads the messages before an input gets a second result with them,
 same responses compete.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.data import ranking_files
-from evaluation.data.ranking_files import Block, Pair, RankingData, blocks, shuffled
+from evaluation.data.ranking_files import Pair, RankingData, blocks, shuffled
 from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
@@ -49,7 +49,7 @@ def evaluations(
     Replies of authors to themselves are left out and counted, unless `own_replies`. `name` tells
     the results from those of other pairs.
     """
-    (source,) = ranking_files.find(path)
+    source = ranking_files.find(path)
     if name:
         source = replace(source, name=f"{source.name}-{name}")
     data = ranking_files.read(source, own_replies=own_replies)
@@ -57,7 +57,7 @@ def evaluations(
     encoder = load(data.texts())
     settings: Any = {"candidates": candidates, "seed": seed}
     settings |= {"own_replies": True} if own_replies else {}
-    compute = partial(evaluate, encoder, data, **settings)
+    compute = partial(evaluate, encoder, data, candidates=candidates, seed=seed)
     of: Any = {"module": encoder.provenance(), "settings": settings}
     found = [Evaluation(source=source, compute=compute, **of)]
     if getattr(encoder, "reads_context", False) and any(pair.context for pair in data.pairs):
@@ -67,91 +67,63 @@ def evaluations(
 
 
 def evaluate(
-    encoder,
-    data: RankingData,
-    *,
-    candidates: int = 100,
-    seed: int = 0,
-    own_replies: bool = False,
-    in_context: bool = False,
+    encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
     """Rank each true response by dot product among `candidates`, and return P@N.
 
     With `in_context`, inputs are encoded with the messages before them, which the module must read.
     """
     pairs = shuffled(data.pairs, seed=seed)
-    layout = blocks(len(pairs), candidates)
-    found = ranked(encoder, pairs, layout=layout, in_context=in_context)
-    of_blocks, masks = zip(*((of_block, mask) for _, _, of_block, _, mask in found), strict=True)
-    ranks = np.concatenate(of_blocks)
-    overlap_ranks = _overlap_ranks(pairs, layout, masks, seed)
+    inputs = [similarity.words(pair.input) for pair in pairs]
+    responses = [similarity.words(pair.response) for pair in pairs]
+    random, duplicates, items = np.random.default_rng(seed), 0, []
+    blocks_of = ranked(encoder, pairs, candidates=candidates, in_context=in_context)
+    for rows, columns, ranks, _, negative in blocks_of:
+        duplicates += int((~negative).sum()) - len(rows)
+        overlaps = np.array(
+            [[similarity.word_overlap(inputs[i], responses[j]) for j in columns] for i in rows]
+        )
+        better, same = compare(overlaps, negative=negative)
+        # Most overlaps are 0: ties are broken at random, or this baseline would be below chance.
+        by_words = 1 + better + random.integers(0, same, endpoint=True)
+        for row, rank, overlap_rank in zip(rows, ranks, by_words, strict=True):
+            item = {"input_id": pairs[row].input_id, "response_id": pairs[row].response_id}
+            item |= {"block": int(row) // candidates, "rank": int(rank)}
+            items.append(item | {"baselines": {"word_overlap": int(overlap_rank)}})
     result = Result(
         task="response_ranking",
         name=f"{data.name}{IN_CONTEXT if in_context else ''}",
         n=len(pairs),
         baselines={"chance": {f"p_at_{n}": min(n, candidates) / candidates for n in AT}},
-        counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)}
+        counts={"duplicates_left_out": duplicates}
         | ({} if data.own_replies is None else {"own_replies_left_out": data.own_replies}),
-        settings={"candidates": candidates, "seed": seed}
-        | ({"own_replies": True} if own_replies else {}),
+        settings={"candidates": candidates, "seed": seed},
         notes=[CONTEXT_NOTE] if in_context else [],
-        items=[
-            {
-                "input_id": pair.input_id,
-                "response_id": pair.response_id,
-                "block": row // candidates,
-                "rank": int(rank),
-                "baselines": {"word_overlap": int(overlap_rank)},
-            }
-            for row, (pair, rank, overlap_rank) in enumerate(
-                zip(pairs, ranks, overlap_ranks, strict=True)
-            )
-        ],
+        items=items,
     )
     return measure.measured(result, [f"p_at_{n}" for n in AT])
 
 
 def ranked(
-    encoder, pairs: list[Pair], *, layout: list[Block], in_context: bool = False
+    encoder, pairs: list[Pair], *, candidates: int, in_context: bool = False
 ) -> Iterator[tuple]:
     """Yield each block's rows and columns, its true responses' ranks, all scores, the negatives.
 
     Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products; negatives bool
     of that shape: True where the text is not the true one.
     """
-    texts = [pair.input for pair in pairs]
+    texts, said = [pair.input for pair in pairs], [pair.response for pair in pairs]
     if in_context:
         inputs = encoder.encode_inputs_in_context(texts, [pair.context for pair in pairs])
     else:
         inputs = encoder.encode_inputs(texts)
-    responses = encoder.encode_responses([pair.response for pair in pairs])
-    inputs, responses = inputs.astype(np.float64), responses.astype(np.float64)
-    said = np.array([pair.response for pair in pairs], dtype=object)
-    for rows, columns in layout:
+    responses = encoder.encode_responses(said).astype(np.float64)
+    inputs, replies = inputs.astype(np.float64), np.array(said, dtype=object)
+    for rows, columns in blocks(len(pairs), candidates):
         scores = similarity.products(inputs[rows], responses[columns])
-        negative = said[rows][:, None] != said[columns]
+        negative = replies[rows][:, None] != replies[columns]
         better, same = compare(scores, negative=negative)
         yield rows, columns, 1 + better + same, scores, negative
-
-
-def _overlap_ranks(
-    pairs: list[Pair], layout: list[Block], masks: Sequence, seed: int
-) -> np.ndarray:
-    """Return the rank of each true response by the words it shares: int [pairs], from 1.
-
-    Most overlaps are 0: ties are broken at random, or this baseline would be below chance.
-    """
-    random = np.random.default_rng(seed)
-    inputs = [similarity.words(pair.input) for pair in pairs]
-    responses = [similarity.words(pair.response) for pair in pairs]
-    ranks = []
-    for (rows, columns), negative in zip(layout, masks, strict=True):
-        overlaps = np.array(
-            [[similarity.word_overlap(inputs[i], responses[j]) for j in columns] for i in rows]
-        )
-        better, same = compare(overlaps, negative=negative)
-        ranks.append(1 + better + random.integers(0, same, endpoint=True))
-    return np.concatenate(ranks)
 
 
 def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

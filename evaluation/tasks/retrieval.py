@@ -15,12 +15,8 @@ from ir_measures import RR, R, nDCG
 from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
-from evaluation.data.retrieval_files import (
-    UNKNOWN_DOCUMENT,
-    Relevant,
-    RetrievalData,
-    RetrievalFiles,
-)
+from evaluation.data.retrieval_files import UNKNOWN_DOCUMENT as UNKNOWN
+from evaluation.data.retrieval_files import Relevant, RetrievalData, RetrievalFiles
 from evaluation.encoders.words import Bm25
 from evaluation.metrics import similarity
 from evaluation.results import measure
@@ -45,7 +41,7 @@ def evaluations(
     files: RetrievalFiles, load: Callable, *, seed: int = 0, ignore_identical_ids: bool = False
 ) -> list[Evaluation]:
     """Return the evaluation of the data set; with or without documents that have a query's id."""
-    (source,) = retrieval_files.find(files)
+    source = retrieval_files.find(files)
     data = retrieval_files.read(source)
     encoder = load([data.documents.values(), data.queries.values()])
     compute = partial(evaluate, encoder, data, ignore_identical_ids=ignore_identical_ids)
@@ -68,12 +64,22 @@ def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False
     words = bm25.encode_inputs(queries), bm25.encode_responses(documents)
     by_words = rank(*words, above=0.0)
     scored, beside = (metrics_of(one, data.relevant) for one in (rankings, by_words))
+    notes = []
+    if unknown := data.counts.get(UNKNOWN):
+        said = "Judgements of relevant documents that are not there"
+        notes.append(f"{said}: {unknown:,}. They count as not found.")
+    same = sum(data.documents.get(key, "").endswith(text) for key, text in data.queries.items())
+    if same and not ignore_identical_ids:
+        notes.append(
+            f"Queries that are documents too, with the same id: {same:,}. They find themselves; "
+            "with --ignore_identical_ids they do not."
+        )
     result = Result(
         task="retrieval",
         name=data.name,
         n=len(data.queries),
         counts={"documents": len(data.documents), **data.counts},
-        notes=_notes(data, ignore_identical_ids=ignore_identical_ids),
+        notes=notes,
         items=[
             {
                 "query_id": query,
@@ -87,29 +93,8 @@ def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False
     return measure.measured(result, tuple(MEASURES))
 
 
-def _notes(data: RetrievalData, *, ignore_identical_ids: bool) -> list[str]:
-    notes = []
-    if unknown := data.counts.get(UNKNOWN_DOCUMENT):
-        notes.append(
-            f"Judgements of relevant documents that are not there: {unknown:,}. They count as not "
-            "found."
-        )
-    same = sum(data.documents.get(key, "").endswith(text) for key, text in data.queries.items())
-    if same and not ignore_identical_ids:
-        notes.append(
-            f"Queries that are documents too, with the same id: {same:,}. They find themselves; "
-            "with --ignore_identical_ids they do not."
-        )
-    return notes
-
-
 def best(
-    queries,
-    documents,
-    data: RetrievalData,
-    *,
-    above: float = -np.inf,
-    ignore_identical_ids: bool = False,
+    queries, documents, data: RetrievalData, *, above=-np.inf, ignore_identical_ids: bool = False
 ) -> Rankings:
     """Return the ids of the `DEEPEST` best documents of each query, best first.
 

@@ -43,15 +43,13 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
     @cache
     def classifier():
         """Train once, and only if a result is missing."""
-        if not training:
-            return None
         from evaluation.probes import nli_classifier
 
         train, dev = (snli_files.read(*sources) for sources in training)
         return nli_classifier.train(encoder, train, dev, held_out=data.values(), seed=seed)
 
     def compute(source: Source) -> Result:
-        return evaluate(encoder, data[source], classifier=classifier())
+        return evaluate(encoder, data[source], classifier=classifier() if training else None)
 
     learned_from = [source for sources in training for source in sources]
     of: Any = {"learned_from": learned_from, "module": encoder.provenance()}

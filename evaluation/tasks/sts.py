@@ -67,10 +67,11 @@ def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) 
         return evaluate(encoder, sts.read(source), repeated=repeated, matrix=matrix())
 
     of: Any = {"learned_from": tuning_sources(path), "module": encoder.provenance()}
-    sources = {each: f"{each.name}{TUNED}" for each in sts.sources(path)}
     return [
-        Evaluation(source=replace(one, name=name), compute=partial(compute, one), **of)
-        for one, name in sources.items()
+        Evaluation(
+            source=replace(each, name=f"{each.name}{TUNED}"), compute=partial(compute, each), **of
+        )
+        for each in sts.sources(path)
     ]
 
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from benchmarks.quality import rows
-from evaluation.__main__ import parser as evaluation_parser
+from common.command_line import make_parser
+from evaluation.__main__ import COMMANDS
 from model.configs import parsing
 
 FILES = (
@@ -180,7 +181,7 @@ def test_every_score_is_a_command_of_the_evaluation(table):
     for run in table.shown.values():
         for command in table.scores(run):
             words = shlex.split(command)
-            arguments = evaluation_parser().parse_args(words[2:])
+            arguments = make_parser("evaluation", "", COMMANDS).parse_args(words[2:])
             assert str(arguments.module) == f"R/modules/{run.name}"
             scored.add((words[2], Path(arguments.output).name))
     for run in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):

@@ -12,8 +12,8 @@ from evaluation.data import overlap, tfrecords
 from evaluation.results import store
 from evaluation.results.store import Evaluation, Store
 from evaluation.tasks import sts
+from tests.evaluation.report.results_of import ranking
 
-ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
 PAIRS = [
     (5, "A dog runs.", "The dog is running"),
     (4, "Birds fly south", "birds are flying"),
@@ -22,12 +22,7 @@ PAIRS = [
     (1, "no", "it rains a lot"),
     (0, "green tea", "an old car"),
 ]
-
-
-def test_normalization_by_hand():
-    assert overlap.normalize("  It\u2019s  a\tDOG\u2026 ") == "it s a dog"
-    assert overlap.normalize("\uff21\uff22c_d") == "abc d"
-    assert overlap.normalize("STRASSE") == overlap.normalize("stra\u00dfe")
+ROWS = "".join(f"main-news\tf\t2012\t1\t{score}\t{a}\t{b}\n" for score, a, b in PAIRS)
 
 
 def test_pairs_in_either_order_and_texts_anywhere():
@@ -35,19 +30,13 @@ def test_pairs_in_either_order_and_texts_anywhere():
     training = [
         ("the dog is RUNNING!", "a dog, runs"),  # the first pair, turned round
         ("Birds fly south.", "something else"),  # one text of the second
+        ("whatever", "else", "HE is\tat\u2026 \uff28ome", ""),  # one of the third, as context
         ("a moon and stars", "green tea"),  # texts of two, but no pair
         ("no", "whatever"),  # too short to tell anything
     ]
     found = overlap.find(items, iter(training))["set"]
-    assert found.pairs == [0]
-    assert found.texts == [0, 1, 3, 5]
-    assert found.records == 4
-
-
-def test_context_turns_are_texts_of_their_record():
-    items = {"set": [("A dog runs.", "the sun"), ("one two", "three four")]}
-    found = overlap.find(items, [("one two", "else", "a dog runs", "")])
-    assert (found["set"].pairs, found["set"].texts) == ([], [0, 1])
+    assert (found.pairs, found.texts, found.records) == ([0], [0, 1, 2, 3, 5], 5)
+    assert overlap.normalize("STRASSE c_d") == overlap.normalize("stra\u00dfe c d")
 
 
 def test_training_files_of_every_kind(write_records, tmp_path):
@@ -72,7 +61,7 @@ def test_training_files_of_every_kind(write_records, tmp_path):
 @pytest.fixture
 def stored(write_text, tmp_path, word_encoder):
     """The data, and a module's result on them."""
-    write_text("stsb/sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
+    write_text("stsb/sts-dev.csv", ROWS)
     (source,) = sts_files.sources(tmp_path / "stsb")
     one = Evaluation(
         source=source,
@@ -113,7 +102,9 @@ def test_scores_without_what_overlaps(
     assert str(empty) in fails("contamination", "--training", empty, *argv[3:])
 
 
-def test_results_must_be_of_the_same_data_and_order(stored, write_text, tmp_path, fails):
+def test_results_must_be_of_the_same_data_and_order(
+    stored, write_text, write_records, tmp_path, fails
+):
     """Before the training data, which are damaged here, are read."""
     base = ["contamination", "--training", write_text("x.csv", "x\n"), "--output", tmp_path / "out"]
     assert "--sts" in fails(*base)
@@ -122,13 +113,12 @@ def test_results_must_be_of_the_same_data_and_order(stored, write_text, tmp_path
     fewer = dataclasses.replace(stored, items=stored.items[1:], n=len(PAIRS) - 1)
     store.write(fewer, tmp_path / "fewer")
     assert f"{len(PAIRS) - 1} items" in fails(*base, *stsb, "--results", tmp_path / "fewer")
-    with (tmp_path / "stsb" / "sts-dev.csv").open("a") as file:
-        file.write(ROW.format(1, "more", "of it"))
+    write_text("stsb/sts-dev.csv", ROWS + ROWS)
     results = ["--results", tmp_path / "results"]
     assert "other data" in fails(*base, *stsb, *results)
-    other = write_text("sts-other.csv", "".join(ROW.format(*pair) for pair in PAIRS))
+    other = write_text("sts-other.csv", ROWS)
     assert "sts-other" in fails(*base, "--sts", other, *results)
-    (each,) = contamination.find("sts", other, seed=0)
-    ranking = contamination.EvaluationSet("response_ranking", each.source, each.items)
-    with pytest.raises(InputError, match="--seed is 3"):
-        contamination._scored(tmp_path / "results", {stored.name: ranking}, seed=3)
+    store.write(ranking(1, 2, settings={"seed": 0}), tmp_path / "results")
+    pairs = write_records("test-0.tfrecord", [{"input": "a", "response": "b"}])
+    ranked = ["--response_ranking", pairs, *results]
+    assert "--seed is 3" in fails(*base, *ranked, "--seed", 3)

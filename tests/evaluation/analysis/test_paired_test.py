@@ -8,8 +8,8 @@ import pytest
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
-from evaluation.analysis.verdict import sentence, verdicts
-from evaluation.results import store
+from evaluation.analysis.verdict import sentence
+from evaluation.results import measure, store
 from tests.evaluation.report.results_of import ranking, sts
 from tests.evaluation.report.results_of import run as run_of
 
@@ -25,22 +25,17 @@ def sts_result(score, gold):
 
 
 @pytest.fixture(scope="module")
-def three():
-    """Results of a good, a slightly better and a bad module on the same 200 pairs."""
+def two():
+    """Results of a good and a slightly better module on the same 200 pairs."""
     random = np.random.default_rng(0)
     gold = random.uniform(0, 5, size=200)
     noise = random.normal(size=200)
-    good = sts_result(gold + noise, gold)
-    better = sts_result(gold + 0.85 * noise, gold)
-    bad = sts_result(random.normal(size=200), gold)
-    return good, better, bad
+    return sts_result(gold + noise, gold), sts_result(gold + 0.85 * noise, gold)
 
 
-def test_a_shared_difficulty_cancels_out(three):
+def test_a_shared_difficulty_cancels_out(two):
     """Intervals of the two alone overlap; on the same pairs the difference is plain."""
-    from evaluation.results import measure
-
-    good, better, _ = three
+    good, better = two
     high = measure.with_intervals(good, seed=0).intervals["pearson"][1]
     low = measure.with_intervals(better, seed=0).intervals["pearson"][0]
     assert low < high
@@ -49,6 +44,11 @@ def test_a_shared_difficulty_cancels_out(three):
     assert pearson.difference == pytest.approx(pearson.b - pearson.a)
     assert pearson.interval[0] > 0
     assert pearson.p < 0.01
+    # A baseline can stand on either side.
+    asked = {"system_b": "word_overlap", "metrics": ["pearson"]}
+    assert paired_test.compare(good, good, **asked)[0].b == pytest.approx(-1.0)
+    with pytest.raises(InputError, match="nonsense"):
+        paired_test.compare(good, good, system_a="nonsense")
 
 
 @pytest.mark.parametrize(("units", "least"), [(2, 0.5), (5, 1 / 16), (20, 2 / 2001)])
@@ -57,20 +57,11 @@ def test_few_units_that_agree_prove_little(units, least):
     assert paired_test._p(np.ones(2000), units=units) == pytest.approx(least)
 
 
-def test_a_baseline_can_stand_on_either_side(three):
-    good = three[0]
-    asked = {"system_b": "word_overlap", "metrics": ["pearson"]}
-    (pearson,) = paired_test.compare(good, good, seed=0, **asked)
-    assert pearson.b == pytest.approx(-1.0)
-    with pytest.raises(InputError, match="nonsense"):
-        paired_test.compare(good, good, seed=0, system_a="nonsense")
-
-
 @pytest.mark.parametrize(
     "changed", [{"data": {"sha256": "cd"}}, {"items": []}, {"task": "cqa"}, {"task": "mistakes"}]
 )
-def test_only_the_same_items_compare(three, changed):
-    good = three[0]
+def test_only_the_same_items_compare(two, changed):
+    good = two[0]
     other = dataclasses.replace(good, **changed)
     for pair in ((good, other), (other, good)):
         with pytest.raises(InputError, match="sts-dev"):
@@ -79,8 +70,8 @@ def test_only_the_same_items_compare(three, changed):
         paired_test.compare(good, dataclasses.replace(good, items=good.items[::-1]), seed=0)
 
 
-def test_the_command(three, tmp_path, run, fails):
-    good, better, _ = three
+def test_the_command(two, tmp_path, run, fails):
+    good, better = two
     flat = [item | {"score": 1.0} for item in better.items]
     for name, side in (("dev", "ab"), ("a-only", "a"), ("b-only", "b")):
         for letter in side:
@@ -116,7 +107,7 @@ def ranked(share, *, n=2000, seed=0):
 
 def said(ours, *others):
     runs = [run_of(other, system=f"system {number}") for number, other in enumerate(others)]
-    return sentence(verdicts([run_of(ours), *runs]))
+    return sentence([run_of(ours), *runs])
 
 
 WIN = ranked(0.5), ranked(0.4, seed=1), ranked(0.3, seed=2)
@@ -152,7 +143,7 @@ def test_the_sentence_names_what_to_use_and_how_sure_that_is(results, named):
 
 def test_other_data_have_a_clause_of_their_own_and_no_verdict_without_another_system():
     both = [run_of(WIN[0], sts()), run_of(WIN[1], sts(r=0.4), system="BM25")]
-    assert "; for sts-test, the difference" in sentence(verdicts(both))
+    assert "; for sts-test, the difference" in sentence(both)
     alone = dataclasses.replace(WIN[0], items=ranking(1, 2).items, baselines={})
     assert said(alone) == ""
     # What no order can beat is no system.

@@ -10,8 +10,7 @@ def pair(number, **changed):
 
 
 def read(path):
-    (source,) = ranking_files.find(path)
-    return ranking_files.read(source)
+    return ranking_files.read(ranking_files.find(path))
 
 
 def test_reads_every_test_shard(write_records, tmp_path):

@@ -35,7 +35,7 @@ def result(fake_encoder):
     return retrieval.evaluate(fake_encoder(VECTORS), DATA)
 
 
-def test_metrics_by_hand(result):
+def test_metrics_and_those_of_bm25_by_hand(result):
     ndcg = (2 / math.log2(3) + 1 / math.log2(4)) / (2 + 1 / math.log2(3))
     assert result.items[0]["documents"] == ["d2", "d1", "d3", "d4"]
     assert result.items[0]["metrics"] == pytest.approx(
@@ -45,6 +45,10 @@ def test_metrics_by_hand(result):
         {"ndcg_at_10": (ndcg + 1) / 2, "mrr_at_10": 0.75, "recall_at_10": 1, "recall_at_100": 1}
     )
     assert (result.n, result.counts["documents"]) == (2, 4)
+    # In half of the documents, "red" weighs nothing by Robertson's idf, so it finds none of them.
+    beside = [item["baselines"]["bm25"] for item in result.items]
+    assert [found["mrr_at_10"] for found in beside] == [0.0, 1.0]
+    assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(1 / 2)
 
 
 def test_measures_look_no_further_than_their_cut():
@@ -114,13 +118,6 @@ def test_a_query_that_is_a_document_need_not_find_itself(fake_encoder):
     assert (len(found[False].notes), len(found[True].notes)) == (1, 0)
 
 
-def test_bm25_stands_beside_it(result):
-    # In half of the documents, "red" weighs nothing by Robertson's idf, so it finds none of them.
-    beside = [item["baselines"]["bm25"] for item in result.items]
-    assert [found["mrr_at_10"] for found in beside] == [0.0, 1.0]
-    assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(1 / 2)
-
-
 def test_intervals_and_paired_tests_are_over_queries(result):
     found = measure.with_intervals(result, seed=0)
     assert found.intervals["mrr_at_10"] == [0.5, 1.0]
@@ -142,8 +139,7 @@ def read(write_text):
             write_text("documents.jsonl.gz", documents),
             write_text("test.qrels", relevant),
         )
-        (source,) = retrieval_files.find(files)
-        return retrieval_files.read(source)
+        return retrieval_files.read(retrieval_files.find(files))
 
     return run
 
@@ -158,10 +154,7 @@ def test_formats_of_trec_and_of_beir(read, relevant):
     assert data.documents == {"d1": "here", "2": "Price ten"}
     assert data.relevant == {"q1": {"d1": 1, "2": 0}, "q2": {"2": 3}}
     assert (data.counts["queries_left_out"], data.counts["documents_without_text"]) == (1, 1)
-
-
-def test_json_as_others_write_it(read):
-    """NaN and null for what is absent, and ids with outer space, which judgements never have."""
+    # As others write it: NaN and null for what is absent, and ids with outer space.
     documents = '{"id": " d1 ", "text": "a", "x": NaN}\n{"_id": 2, "text": null, "title": "b"}\n'
     assert read(documents=documents).documents == {"d1": "a", "2": "b"}
 

@@ -145,7 +145,7 @@ def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
     assert "ignore_identical_ids" in fails("retrieval", *retrieval, *common)
 
 
-def test_bad_data_are_found_before_the_module_is_loaded(write_text, tmp_path, fails):
+def test_bad_data_are_found_before_the_module_is_loaded(write_text, xml_file, tmp_path, fails):
     bad = write_text("sts-dev.csv", ROWS + "main-news\tonly\tthree\n")
     output = ["--output", tmp_path / "results"]
     assert f"{bad}:5" in fails("sts", "--module", tmp_path, "--data", bad, *output)
@@ -154,13 +154,9 @@ def test_bad_data_are_found_before_the_module_is_loaded(write_text, tmp_path, fa
     assert "nowhere" in fails("cqa", "--data", tmp_path / "nowhere", *output)
     labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
     assert str(labels) in fails("cqa", "--data", labels, "--output", labels / "results")
+    row = ("Q1", "red house", "", "R1", 1, "Relevant", "nuts and oats")
+    assert "--module" in fails("cqa", "--data", xml_file("q.xml", [row]), *output)
     assert not (tmp_path / "results").exists()
-
-
-def test_scores_that_are_all_the_same_are_an_error(module, write_text, tmp_path, fails):
-    text = "".join(f"main-news\tf\t2012\t{i}\t{i}\tthe dog\tthe dog\n" for i in range(3))
-    data = write_text("sts-dev.csv", text)
-    assert "sts-dev" in fails("sts", "--module", module, "--data", data, "--output", tmp_path)
 
 
 def test_stored_results_are_looked_at_before_any_is_computed(module, write_text, tmp_path, fails):
@@ -171,6 +167,10 @@ def test_stored_results_are_looked_at_before_any_is_computed(module, write_text,
     sts = ["sts", "--module", module, "--data", tmp_path / "stsb", "--output", tmp_path / "out"]
     assert "sts-test.json" in fails(*sts)
     assert not (tmp_path / "out" / "sts-dev.json").exists()
+    # Scores that are all the same are an error.
+    same = "".join(f"main-news\tf\t2012\t{i}\t{i}\tthe dog\tthe dog\n" for i in range(3))
+    write_text("stsb/sts-dev.csv", same)
+    assert "sts-dev" in fails(*sts[:4], tmp_path / "stsb" / "sts-dev.csv", *sts[5:])
 
 
 def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails):
@@ -179,12 +179,6 @@ def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails
     with claim(tmp_path / "out", name=".cqa-labels.claim"):
         assert "in use" in fails(*argv)
     run(*argv)
-
-
-def test_a_question_file_needs_a_module(xml_file, tmp_path, fails):
-    row = ("Q1", "red house", "", "R1", 1, "Relevant", "nuts and oats")
-    data = ["cqa", "--data", xml_file("q.xml", [row]), "--output", tmp_path / "out"]
-    assert "--module" in fails(*data)
 
 
 def test_the_examples_run(module, tmp_path, monkeypatch):

@@ -12,9 +12,8 @@ from evaluation.metrics import classification, correlation, declared, ranking
 
 @pytest.mark.parametrize("figure", [correlation.pearson, correlation.spearman])
 def test_correlation_is_nan_where_undefined(figure):
-    assert np.isnan(figure(np.array([1.0, 1.0]), np.array([1.0, 2.0])))
-    assert np.isnan(figure(np.array([1.0, 2.0]), np.array([3.0, 3.0])))
-    assert np.isnan(figure(np.array([1.0]), np.array([2.0])))
+    for x, y in (([1.0, 1.0], [1.0, 2.0]), ([1.0, 2.0], [3.0, 3.0]), ([1.0], [2.0])):
+        assert np.isnan(figure(np.array(x), np.array(y)))
     with pytest.raises(ValueError, match="2"):
         figure(np.zeros(2), np.zeros(3))
 
@@ -65,13 +64,10 @@ def test_pearson_of_some_elements():
     assert np.isnan(correlation.pearson(x, y, where=np.zeros(4, bool)))
 
 
-def test_of_equal_f1_the_highest_threshold_is_taken():
+def test_of_equal_f1_the_highest_threshold_is_taken_and_without_a_yes_ratios_are_0():
     scores, relevant = np.array([0.9, 0.7, 0.5, 0.3]), np.array([True, False, False, True])
     # From 0.9 on: P 1, R 1/2; from 0.3 on: P 1/2, R 1.
     assert classification.best_threshold(scores, relevant) == pytest.approx(0.8)
-
-
-def test_without_a_yes_ratios_are_0():
     counts = classification.label_counts(np.zeros(3, bool), np.zeros(3, bool))
     nothing = classification.from_counts(counts)
     assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
@@ -81,14 +77,11 @@ def labels(text):
     return np.array([letter == "+" for letter in text])
 
 
-def test_ties_keep_file_order():
+def test_ties_keep_file_order_and_lists_are_cut_at_ten():
     # An unstable sort goes wrong only on longer lists.
     rows = np.arange(100)
     many = ranking.ranked(rows % 2, rows % 3 == 0)
     assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
-
-
-def test_lists_are_cut_at_ten():
     eleventh = labels("----------+")
     assert ranking.average_precision(eleventh) == ranking.reciprocal_rank(eleventh) == 0
     assert ranking.reciprocal_rank(labels("---------++")) == pytest.approx(0.1)

@@ -112,15 +112,6 @@ def test_bad_rows_name_the_sentence(faulty, text):
         faulty.encode([f"before {text}", text, f"after {text}"])  # none of them encoded before
 
 
-@pytest.mark.parametrize(
-    "signature", [lambda texts: {"a": length(texts)}, lambda texts: {"a": both(texts), "b": texts}]
-)
-def test_unusable_signatures(save, signature):
-    path = save(serving_default=signature)
-    with pytest.raises(InputError, match=str(path)):
-        Encoder(path).encode(["a"])
-
-
 def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
     """From a server of its own, packed as tensorflow-hub's protocol wants it."""
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "cache"))
@@ -148,7 +139,7 @@ def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
         server.shutdown()
 
 
-def test_unloadable_folders(save, tmp_path):
+def test_unloadable_folders_and_unusable_signatures(save, tmp_path):
     for write in (False, True):
         if write:
             (tmp_path / "saved_model.pb").write_bytes(b"not a protocol buffer")
@@ -156,6 +147,13 @@ def test_unloadable_folders(save, tmp_path):
             Encoder(tmp_path)
     with pytest.raises(InputError, match="serving_default"):
         Encoder(save(tf.Module()))
+    for signature in (
+        lambda texts: {"a": length(texts)},
+        lambda texts: {"a": both(texts), "b": texts},
+    ):
+        path = save(serving_default=signature)
+        with pytest.raises(InputError, match=str(path)):
+            Encoder(path).encode(["a"])
 
 
 def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):

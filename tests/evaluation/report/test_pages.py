@@ -215,18 +215,22 @@ def test_the_page_does_without_baselines(results, pairs, tmp_path):
     assert "`reddit`" not in (tmp_path / "RESULTS.md").read_text()
 
 
-def test_bad_folders_and_names_are_named(tmp_path, results, pairs):
-    none = tmp_path / "none"
-    none.mkdir()
-    (none / "COMPLETED").write_text('{"outputs": {}}')
-    page = tmp_path / "page.md"
-    for output, folder, given, named in (
-        (page, results, {}, "rows"),
-        (page, none, {}, "none"),
-        (page, pairs, {"outside": ("nobody=x",)}, "nobody"),
-        (page, pairs, {"published": ("nobody",)}, "nobody"),
-        (tmp_path / "page.json", pairs, {}, "page.json"),
+@pytest.mark.parametrize("manifest", ["x", "{}", '{"outputs": {"train-0": {"records": 0}}}'])
+def test_folders_without_training_pairs_are_named(manifest, tmp_path, results):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "COMPLETED").write_text(manifest)
+    for folder in ("none", "rows"):
+        with pytest.raises(InputError, match=f"{folder}/COMPLETED"):
+            write_rows(results, tmp_path / "page.md", [tmp_path / folder])
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_bad_names_are_named(tmp_path, results, pairs):
+    for name, given, named in (
+        ("page.md", {"outside": ("nobody=x",)}, "nobody"),
+        ("page.md", {"published": ("nobody",)}, "nobody"),
+        ("page.json", {}, "page.json"),
     ):
         with pytest.raises(InputError, match=named):
-            write_rows(results, output, [folder], **given)
-        assert not output.exists()
+            write_rows(results, tmp_path / name, [pairs], **given)
+        assert not (tmp_path / name).exists()

@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import pytest
-
 from evaluation.report import tables
 from evaluation.report.scores import PAPER, Score, long_table
 from evaluation.report.tables import TABLES, Table
@@ -27,19 +25,16 @@ def specified(*results, more=()):
     return {table.file: table for table in made}
 
 
-@pytest.mark.parametrize(
-    ("cell", "how", "number", "interval"),
-    [
+def test_a_figure_and_its_interval():
+    for cell, how, number, interval in (
         (Score("", "", 0.12345, [0.1, 0.2]), {}, "0.123", "[0.100, 0.200]"),
         (Score("", "", 0.12345, [0.1, 0.2]), ONE, "0.1", "[0.1, 0.2]"),
         (Score("", "", 1.0, [1.0, 1.0]), {}, "1.000", ""),
         (Score("", "", -1e-9), {}, "0.000", ""),
         (Score("", "", 12345), ONE, "12,345", ""),
         (Score("", "", 0.72, deviation=0.0283), {}, "0.720 ± 0.028", ""),
-    ],
-)
-def test_a_figure_and_its_interval(cell, how, number, interval):
-    assert Table("t", "A table", [cell], **how).words(cell) == [number, interval, ""]
+    ):
+        assert Table("t", "A table", [cell], **how).words(cell) == [number, interval, ""]
 
 
 def test_a_table_as_markdown_and_as_csv():

@@ -8,14 +8,9 @@ from common.errors import InputError
 from common.text_files import Source
 from evaluation.results.store import Evaluation, Store
 from evaluation.tasks import sts
+from tests.evaluation.test_baselines import ROWS
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
-ROWS = "".join(
-    f"main-{'news' if i % 2 else 'captions'}\tf\t2012\t{i}\t{gold}\tthe dog\tthe dog {more}\n"
-    for i, (gold, more) in enumerate(
-        (5 - i / 2, " ".join("abcdefghij"[: i + i // 3])) for i in range(10)
-    )
-)
 
 
 @pytest.fixture

@@ -21,15 +21,17 @@ def read(path):
 
 def test_xml_groups_repeated_questions(xml_file):
     data = read(xml_file("CQA-QL-dev.xml", ROWS))
-    assert data.name == "cqa-CQA-QL-dev"
-    assert data.has_text
+    assert (data.name, data.has_text) == ("cqa-CQA-QL-dev", True)
     first, second = data.queries
     # Subject and body, once although the question stands there three times; no comments.
     assert first.text == "good bank which one?"
     assert second.text == "swimming"
-    assert [c.id for c in first.candidates] == ["Q1_R2", "Q1_R5", "Q1_R7"]
-    assert [c.relevant for c in first.candidates] == [False, True, True]
+    found = {candidate.id: candidate.relevant for candidate in first.candidates}
+    assert found == {"Q1_R2": False, "Q1_R5": True, "Q1_R7": True}
     assert second.candidates[0].text == "cooking & eating"
+    path = xml_file("dev.xml", [*ROWS, ("Q2", "running", "", "Q2_R9", 9, "Relevant", "walking")])
+    with pytest.raises(InputError, match=r"dev\.xml: .*Q2.*swimming.*running"):
+        read(path)
 
 
 def test_ranks_by_cosine(xml_file, fake_encoder):
@@ -71,43 +73,35 @@ def test_relevancy_file_scores_the_search_engine(write_text):
     assert set(result.baselines) == {"ceiling"}
 
 
-def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path):
-    xml_file("2016/dev.xml.gz", ROWS)
-    xml_file("2016/dev-subtaskA.xml", ROWS)
-    write_text("2016/dev.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
-    write_text("2016/dev.xml.subtaskB.pred", "Q\tR\t0\t1\ttrue\n")
-    write_text("2016/dev.xml.subtaskA.relevancy", "Q\tR\t1\t1\ttrue\n")
-    write_text("2017/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
-    write_text("docs/readme.txt", "nothing")
-    found = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
-    assert found == {"cqa-dev": "dev.xml.gz", "cqa-test": "test.xml.subtaskB.relevancy"}
-    xml_file("copy/dev.xml.gz", ROWS)
-    assert len(cqa_files.find(tmp_path)) == 2
-    xml_file("copy/dev.xml.gz", ROWS[:2])
-    with pytest.raises(InputError, match=r"dev\.xml"):
-        cqa_files.find(tmp_path)
-
-
 SUBTASK_A = '<xml><Thread><RelQuestion RELQ_ID="Q9" RELQ_RELEVANCE2ORGQ="N/A"/></Thread></xml>'
 
 
 def test_folders_as_they_are_distributed(xml_file, write_text, tmp_path):
-    more = "v3.2/train-more-for-subtaskA-from-2015/SemEval2015-dev-reformatted.xml"
-    xml_file("v3.2/train/train-part1-with-multiline.xml", ROWS)
-    xml_file("v3.2/train/train-part1.xml", ROWS)
-    xml_file("v3.2/train/train-part2-with-multiline.xml", ROWS)
-    xml_file("scorer/dev.xml", ROWS)
-    xml_file("v3.2/dev/dev.xml", ROWS)
-    xml_file(more, ROWS)
+    for name in (
+        *("train/part1-with-multiline.xml", "train/part1.xml", "train/part2-with-multiline.xml"),
+        *("scorer/dev.xml", "dev/dev.xml", "dev/dev-subtaskA.xml"),
+        "train-more-for-subtaskA-from-2015/2015-dev-reformatted.xml",
+    ):
+        xml_file(f"v3.2/{name}", ROWS)
     write_text("v3.2/2015.xml", SUBTASK_A)
+    gold = "Q\tR\t1\t1\ttrue\n"
+    # Of questions that have text, of another subtask, of no questions, and nothing of all this.
+    for name in ("dev.xml.subtaskB", "dev.xml.subtaskA", "2017/test.xml.subtaskB"):
+        write_text(f"{name}.relevancy", gold)
+    for name in ("dev.xml.subtaskB.pred", "docs/readme.txt"):
+        write_text(name, gold)
     names = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
     assert names == {
         "cqa-dev": "dev.xml",
-        "cqa-train-part1": "train-part1.xml",
-        "cqa-train-part2": "train-part2-with-multiline.xml",
+        "cqa-part1": "part1.xml",
+        "cqa-part2": "part2-with-multiline.xml",
+        "cqa-test": "test.xml.subtaskB.relevancy",
     }
     with pytest.raises(InputError, match=r"2015\.xml"):
         cqa_files.find(tmp_path / "v3.2/2015.xml")
+    xml_file("copy/dev.xml.gz", ROWS[:2])
+    with pytest.raises(InputError, match=r"dev\.xml"):
+        cqa_files.find(tmp_path)
 
 
 def test_labels_of_test_questions_come_from_their_gold_file(xml_file, write_text, tmp_path):
@@ -124,12 +118,6 @@ def test_labels_of_test_questions_come_from_their_gold_file(xml_file, write_text
     assert data[0].queries == data[1].queries == labelled.queries
     write_text("CQA-QL-test.xml.subtaskB.relevancy", rows[0].replace("q", "Q").replace("_r", "_R"))
     with pytest.raises(InputError, match="Q1_R5"):
-        read(path)
-
-
-def test_one_question_has_one_text(xml_file):
-    path = xml_file("dev.xml", [*ROWS, ("Q2", "running", "", "Q2_R9", 9, "Relevant", "walking")])
-    with pytest.raises(InputError, match=r"dev\.xml: .*Q2.*swimming.*running"):
         read(path)
 
 
@@ -152,18 +140,9 @@ def test_question_files_that_cannot_be_read_are_named(xml_file, old, new, named)
         read(path)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Q\tR\t1\t1",
-        "Q\tR\t1\tx\ttrue",
-        "Q\tS\t1\tnan\ttrue",
-        "Q\tR\t1\t1\tTrue",
-        "Q\tR\t1\t1\ttrue",
-    ],
-)
-def test_gold_files_that_cannot_be_read_are_named(write_text, tmp_path, line):
-    path = write_text("a.relevancy", f"Q\tR\t1\t1\ttrue\n{line}\n")
+@pytest.mark.parametrize("rest", ["1", "x\ttrue", "nan\ttrue", "1\tTrue", "1\ttrue"])
+def test_gold_files_that_cannot_be_read_are_named(write_text, tmp_path, rest):
+    path = write_text("a.relevancy", f"Q\tR\t1\t1\ttrue\nQ\tR\t1\t{rest}\n")
     with pytest.raises(InputError, match=r"a\.relevancy"):
         read(path)
     with pytest.raises(InputError, match=r"\*\.xml"):
@@ -203,7 +182,7 @@ def encoder(fake_encoder):
     return fake_encoder(vectors | {"red house": [1.0, 0.0]})
 
 
-def test_threshold_by_hand(xml_file, encoder):
+def test_labels_are_at_a_threshold_of_other_data(xml_file, encoder):
     # By score: 90 yes, 70 no, 60 yes, 20 no. From 60 on: P 2/3, R 1, F1 0.8, the highest.
     dev = cqa.evaluate(encoder, read(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"]))))
     chosen = cqa.thresholds(dev)
@@ -211,21 +190,17 @@ def test_threshold_by_hand(xml_file, encoder):
     assert chosen["ceiling"] == 0.5
     # The search engine's order no, yes, no, yes, with scores 1, 1/2, 1/3, 1/4: all are a yes.
     assert chosen["search_engine"] == 1 / 4
-
-
-def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
-    dev = cqa.evaluate(encoder, read(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"]))))
     test = cqa.evaluate(encoder, read(xml_file("test.xml", rows("T", ["50", "30", "10", "80"]))))
-    found = cqa.classified(test, cqa.thresholds(dev), dev=dev.name)
+    found = cqa.classified(test, chosen, dev=dev.name)
     # Yes to 50 (wrong) and 80 (right), no to 30 (wrong) and 10 (right).
     expected = {"precision": 0.5, "recall": 0.5, "f1": 0.5, "accuracy": 0.5}
     assert {name: found.metrics[name] for name in expected} == expected
     assert found.metrics["map"] == test.metrics["map"]
     assert found.baselines["ceiling"]["f1"] == 1.0
     assert found.baselines["search_engine"]["recall"] == 1.0  # from the threshold on
-    assert found.settings["threshold"] == pytest.approx(0.4, abs=1e-6)
+    assert found.settings["threshold"] == chosen["module"]
     assert any("chosen by F1 on cqa-dev" in note for note in found.notes)
-    (note,) = cqa.classified(dev, cqa.thresholds(dev), dev=dev.name).notes
+    (note,) = cqa.classified(dev, chosen, dev=dev.name).notes
     assert "optimistic" in note
 
 

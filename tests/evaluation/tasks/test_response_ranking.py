@@ -15,25 +15,28 @@ def pair(number, *, text=None, question=None):
     return ranking_files.Pair(question, text or f"answer {number}", f"i{number}", f"r{number}")
 
 
-def one_hot_encoder(fake_encoder, pairs):
-    """Give each pair a dimension of its own: every true response wins."""
-    eye = np.eye(len(pairs))
-    return fake_encoder(
-        {pair.input: eye[i] for i, pair in enumerate(pairs)},
-        {pair.response: eye[i] for i, pair in enumerate(pairs)},
-    )
+@pytest.fixture
+def scored(fake_encoder):
+    """Score pairs; without vectors each has a dimension of its own: every true response wins."""
+
+    def score(pairs, inputs=None, responses=None, *, candidates, seed=0):
+        eye = np.eye(len(pairs))
+        encoder = fake_encoder(
+            inputs or {pair.input: eye[i] for i, pair in enumerate(pairs)},
+            responses or {pair.response: eye[i] for i, pair in enumerate(pairs)},
+        )
+        data = ranking_files.RankingData("response_ranking", pairs)
+        return ranking.evaluate(encoder, data, candidates=candidates, seed=seed)
+
+    return score
 
 
-def data(pairs):
-    return ranking_files.RankingData("response_ranking", pairs)
-
-
-def ranks(result):
-    return {item["input_id"]: item["rank"] for item in result.items}
+def ranks(result, of=lambda item: item["rank"]):
+    return {item["input_id"]: of(item) for item in result.items}
 
 
 def ranks_of_overlap(result):
-    return {item["input_id"]: item["baselines"]["word_overlap"] for item in result.items}
+    return ranks(result, lambda item: item["baselines"]["word_overlap"])
 
 
 class ReadsContext:
@@ -72,12 +75,9 @@ def test_a_module_that_reads_context_is_scored_alone_and_in_context(write_record
     assert found.metrics["p_at_1"] == 0.0
 
 
-def test_vectors_that_are_no_numbers_find_nothing(fake_encoder):
-    pairs = [pair(n) for n in range(3)]
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    encoder.vectors["question 1"] = np.array([np.nan, 0, 0])
+def test_vectors_that_are_no_numbers_find_nothing(scored):
     with pytest.raises(InputError, match="not finite"):
-        ranking.evaluate(encoder, data(pairs), candidates=2)
+        scored([pair(0), pair(1)], {"question 0": [1, 0], "question 1": [np.nan, 0]}, candidates=2)
 
 
 def test_order_depends_on_pairs_and_seed_alone():
@@ -101,47 +101,38 @@ def test_compare_by_hand():
     assert same.tolist() == [1, 1]
 
 
-def test_perfect_and_reversed_scores(fake_encoder):
+def test_perfect_and_reversed_scores(scored):
     pairs = [pair(i) for i in range(11)]
-    perfect = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
+    perfect = scored(pairs, candidates=4)
     assert perfect.metrics == {"p_at_1": 1.0, "p_at_3": 1.0, "p_at_10": 1.0}
     assert (perfect.n, len(perfect.items)) == (11, 11)
     # By hand: the first block, of four pairs, twice, and the last, of three, once.
-    sample = measure.sample_of(
-        dataclasses.replace(
-            perfect, items=[item | {"rank": 1 + (item["block"] == 2)} for item in perfect.items]
-        )
-    )
+    items = [item | {"rank": 1 + (item["block"] == 2)} for item in perfect.items]
+    sample = measure.sample_of(dataclasses.replace(perfect, items=items))
     assert sample.metrics(np.array([0, 0, 2]))["p_at_1"] == 8 / 11
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    encoder.responses = {text: -row for text, row in encoder.responses.items()}
-    reverse = ranking.evaluate(encoder, data(pairs), candidates=4)
+    opposite = {one.response: -row for one, row in zip(pairs, np.eye(11), strict=True)}
+    reverse = scored(pairs, responses=opposite, candidates=4)
     assert {item["rank"] for item in reverse.items} == {4}
     assert reverse.metrics == {"p_at_1": 0.0, "p_at_3": 0.0, "p_at_10": 1.0}
     assert reverse.settings == {"candidates": 4, "seed": 0}
     assert reverse.baselines["chance"] == {"p_at_1": 0.25, "p_at_3": 0.75, "p_at_10": 1.0}
 
 
-def test_dot_product_not_cosine(fake_encoder):
-    pairs = [pair(0), pair(1)]
-    encoder = fake_encoder(
-        {"question 0": [1.0, 0.0], "question 1": [0.0, 1.0]},
-        {"answer 0": [1.0, 0.0], "answer 1": [5.0, 6.0]},
-    )
-    found = ranking.evaluate(encoder, data(pairs), candidates=2)
-    assert ranks(found) == {"i0": 2, "i1": 1}
+def test_dot_product_not_cosine(scored):
+    inputs = {"question 0": [1.0, 0.0], "question 1": [0.0, 1.0]}
+    responses = {"answer 0": [1.0, 0.0], "answer 1": [5.0, 6.0]}
+    assert ranks(scored([pair(0), pair(1)], inputs, responses, candidates=2)) == {"i0": 2, "i1": 1}
 
 
-def test_a_module_that_cannot_tell_responses_apart_finds_none(fake_encoder):
+def test_a_module_that_cannot_tell_responses_apart_finds_none(scored):
     pairs = [pair(i) for i in range(20)]
     same = {text: [1.0, 0.0] for p in pairs for text in (p.input, p.response)}
-    result = ranking.evaluate(fake_encoder(same), data(pairs), candidates=20)
-    assert result.metrics == {"p_at_1": 0.0, "p_at_3": 0.0, "p_at_10": 0.0}
+    assert set(scored(pairs, same, same, candidates=20).metrics.values()) == {0.0}
 
 
-def test_duplicates_of_the_true_response_are_no_negatives(fake_encoder):
+def test_duplicates_of_the_true_response_are_no_negatives(scored):
     pairs = [pair(0, text="yes"), pair(1, text="yes"), pair(2, text="yes"), pair(3, text="no")]
-    result = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
+    result = scored(pairs, candidates=4)
     # Each "yes" meets two others.
     assert result.counts == {"duplicates_left_out": 6}
     # All three "yes" share the vector of the last; only question 2 points there, and questions 0
@@ -149,7 +140,7 @@ def test_duplicates_of_the_true_response_are_no_negatives(fake_encoder):
     assert ranks(result) == {"i0": 2, "i1": 2, "i2": 1, "i3": 1}
 
 
-def test_word_overlap_ranks_by_hand(fake_encoder):
+def test_word_overlap_ranks_by_hand(scored):
     pairs = [
         # 1 of 6 words with its own response, 1 of 5 with the second, 3 of 5 with the third.
         pair(0, question="ant cow doe fox gnu", text="ant hen"),
@@ -158,17 +149,14 @@ def test_word_overlap_ranks_by_hand(fake_encoder):
         # 1 of 5 with its own, 1 of 4 with the first, none with the second.
         pair(2, question="doe elk ant", text="doe fox gnu"),
     ]
-    found = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=3)
+    found = scored(pairs, candidates=3)
     assert ranks_of_overlap(found) == {"i0": 3, "i1": 1, "i2": 2}
     assert found.baselines["word_overlap"] == {"p_at_1": 1 / 3, "p_at_3": 1, "p_at_10": 1}
 
 
-def test_ties_of_word_overlap_are_broken_by_the_seed(fake_encoder):
+def test_ties_of_word_overlap_are_broken_by_the_seed(scored):
     pairs = [pair(i, text=f"a{i}", question=f"q{i}") for i in range(400)]
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    first, again, other = (
-        ranking.evaluate(encoder, data(pairs), candidates=20, seed=seed) for seed in (3, 3, 4)
-    )
+    first, again, other = (scored(pairs, candidates=20, seed=seed) for seed in (3, 3, 4))
     drawn = ranks_of_overlap(first)
     assert ranks_of_overlap(again) == drawn != ranks_of_overlap(other)
     assert set(drawn.values()) == set(range(1, 21))

@@ -35,36 +35,32 @@ def test_pairs_without_an_agreed_label_are_counted(write_text):
     )
 
 
-def test_folders(write_text, tmp_path):
-    for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "snli_1.0_test.txt", "a.jsonl"):
-        write_text(name, line("neutral"))
-    write_text("contested_pairs.jsonl", line("neutral"))
-    assert list(snli_files.find(tmp_path)) == ["test", "train"]
-    write_text("test.jsonl", "")
-    with pytest.raises(InputError, match="snli-test again"):
-        snli_files.find(tmp_path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="empty"):
-        snli_files.find(tmp_path / "empty")
-
-
-def names(found):
-    return {split: [source.name for source in of] for split, of in found.items()}
-
-
 def test_sets_of_a_split_stand_side_by_side_under_the_names_of_their_files(write_text, tmp_path):
+    def names(folder):
+        found = snli_files.find(tmp_path / folder)
+        return {split: [source.name for source in of] for split, of in found.items()}
+
+    for name in ("snli/snli_1.0_train.jsonl.gz", "snli/snli_1.0_test.jsonl", "snli/a.jsonl"):
+        write_text(name, line("neutral"))
+    for name in ("snli/snli_1.0_test.txt", "snli/contested_pairs.jsonl"):
+        write_text(name, line("neutral"))
+    assert names("snli") == {"test": ["snli-test"], "train": ["snli-train"]}
     for name in ("dev_matched", "dev_mismatched", "train"):
-        write_text(f"multinli_1.0_{name}.jsonl", line("neutral"))
-    assert names(snli_files.find(tmp_path)) == {
+        write_text(f"multi/multinli_1.0_{name}.jsonl", line("neutral"))
+    assert names("multi") == {
         "dev": ["snli-multinli_1.0_dev_matched", "snli-multinli_1.0_dev_mismatched"],
         "train": ["snli-multinli_1.0_train"],
     }
-    (tmp_path / "shards").mkdir()
     for name in ("train-00000-of-00002", "train-00001-of-00002", "validation-00000-of-00001"):
         write_text(f"shards/{name}.parquet", "")
-    found = snli_files.find(tmp_path / "shards")
-    assert names(found) == {"train": ["snli-train"], "dev": ["snli-dev"]}
-    assert len(found["train"][0].files) == 2
+    assert names("shards") == {"train": ["snli-train"], "dev": ["snli-dev"]}
+    assert len(snli_files.find(tmp_path / "shards")["train"][0].files) == 2
+    write_text("snli/test.jsonl", "")
+    with pytest.raises(InputError, match="snli-test again"):
+        names("snli")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="empty"):
+        names("empty")
 
 
 PAIRS = [Pair("a", "b", "entailment"), Pair('"c', "d", "neutral"), Pair("e", "f", "contradiction")]

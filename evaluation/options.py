@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from common.command_line import Options, option
 from common.errors import InputError
 from common.sts import Columns
-from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
+from common.tables.delimited import ESCAPE, QUOTES, Dialect, check_escape
 from evaluation.results.result import TASKS
 
 _MODULE = (
@@ -93,8 +93,8 @@ class ColumnsOptions(SeededOptions):
     columns: tuple[str, str, str] | None = option(
         None, help="of a CSV, TSV, JSON lines or Parquet; scores on any scale", metavar=_COLUMNS
     )
-    quotes: str | None = quotes_option()
-    escape: str | None = escape_option()
+    quotes: str | None = option(None, **QUOTES)
+    escape: str | None = option(None, **ESCAPE)
 
     def __post_init__(self) -> None:
         super().__post_init__()

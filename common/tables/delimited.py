@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from common.command_line import option
 from common.errors import InputError
 
 MAX_FIELD_CHARACTERS = 1 << 20  # a row with a longer field cannot be read
@@ -21,6 +20,16 @@ not take in rows."""
 TAB = "\t"
 RFC4180, NONE = "rfc4180", "none"
 _HINT = "; --quotes and --escape say how quotes are read"
+QUOTES: dict[str, Any] = {
+    "help": "rfc4180: quotes enclose fields, of any length; none: quotes are text; default: none "
+    f"between tabs, else rfc4180, with fields of at most {MOST_LINES} lines",
+    "choices": (RFC4180, NONE),
+}
+ESCAPE: dict[str, Any] = {
+    "help": r"the character that makes the next one text, such as \ for \"; quotes enclose fields",
+    "metavar": "C",
+}
+"""The declarations of `--quotes` and `--escape`."""
 
 
 class Dialect(NamedTuple):
@@ -74,27 +83,6 @@ class UnreadableRowError(ValueError):
 
 class UnclosedQuoteError(UnreadableRowError):
     """A quote takes in the rest of a file, or too many lines of it; `line` is where it opens."""
-
-
-def quotes_option(**declaration: Any) -> Any:
-    """Declares `--quotes`."""
-    return option(
-        None,
-        help="rfc4180: quotes enclose fields, of any length; none: quotes are text; default: none "
-        f"between tabs, else rfc4180, with fields of at most {MOST_LINES} lines",
-        choices=(RFC4180, NONE),
-        **declaration,
-    )
-
-
-def escape_option(**declaration: Any) -> Any:
-    r"""Declares `--escape`."""
-    return option(
-        None,
-        help=r"the character that makes the next one text, such as \ for \"; quotes enclose fields",
-        metavar="C",
-        **declaration,
-    )
 
 
 def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:

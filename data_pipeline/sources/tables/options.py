@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
 from common.errors import InputError
-from common.tables.delimited import Dialect, check_escape, escape_option, quotes_option
+from common.tables.delimited import ESCAPE, QUOTES, Dialect, check_escape
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
 from data_pipeline.pairs.splits import THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
@@ -144,8 +144,8 @@ class TableOptions(MessageOptions):
         metavar="C",
         group=_TABLE,
     )
-    quotes: str | None = quotes_option(group=_TABLE)
-    escape: str | None = escape_option(group=_TABLE)
+    quotes: str | None = option(None, **QUOTES, group=_TABLE)
+    escape: str | None = option(None, **ESCAPE, group=_TABLE)
     columns: str | None = option(
         None,
         help="of files without a header, the names of all columns in their order",

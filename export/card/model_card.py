@@ -28,11 +28,8 @@ def render(
 ) -> str:
     """The card, Markdown; what the template is given is shown as it is, unless it is `| safe`.
 
-    Args:
-      about: content of `identity.json`.
-      found: content of `scores.json`.
-      size: bytes of the SavedModel.
-      plain_size: bytes of the plain form; 0 if there is none.
+    `about` is the content of `identity.json`, `found` that of `scores.json`; the sizes are bytes,
+    `plain_size` is 0 if there is no plain form.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),

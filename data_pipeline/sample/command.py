@@ -6,19 +6,15 @@ or no content words and never reply to each other: only their replies show that 
 """
 
 from pathlib import Path
-from random import Random
 
 from common.errors import InputError
 from common.files import claim
-from data_pipeline.sample import cqa, dump, nli, sts
+from data_pipeline.sample import dump, labelled
 from data_pipeline.sample.options import SampleOptions
-from data_pipeline.sample.speech import Speaker
-from data_pipeline.sample.world import load
 from data_pipeline.storage.filesystem import is_remote
 from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
-_LABELLED = {"stsb": sts, "nli": nli, "semeval_cqa": cqa}
-"""Folder -> the module that makes its files."""
+_REDDIT = "reddit"
 
 
 def main(options: SampleOptions) -> None:
@@ -39,7 +35,7 @@ def write_sample(options: SampleOptions) -> None:
         raise InputError(f"--output: {options.output!r}: accepted: a local folder")
     output, comments, seed = Path(options.output), options.comments, options.seed
     marker = output / MARKER
-    for name in (*_LABELLED, "reddit"):
+    for name in (*labelled.FOLDERS, _REDDIT):
         if (output / name).exists() and not is_marker(marker):
             raise InputError(
                 f"--output: {str(output / name)!r} already exists and is not a sample "
@@ -47,13 +43,8 @@ def write_sample(options: SampleOptions) -> None:
             )
     with claim(output):
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
-        world = load()
-        for name, labelled in _LABELLED.items():
-            (output / name).mkdir(exist_ok=True)
-            for part, file in labelled.PARTS.items():
-                kind = labelled.__name__.rpartition(".")[2]
-                speaker = Speaker(world, Random(f"{kind} {part} {seed}"))
-                content = "".join(labelled.content(speaker, part))
-                (output / name / file).write_bytes(content.encode())
-        dump.write(world, output / "reddit", comments=comments, seed=seed)
+        for name, content in labelled.files(seed):
+            (output / name).parent.mkdir(exist_ok=True)
+            (output / name).write_bytes(content.encode())
+        dump.write(output / _REDDIT, comments=comments, seed=seed)
         marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")

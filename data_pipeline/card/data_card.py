@@ -19,16 +19,13 @@ TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
 SHOWN_CHARACTERS = 360
 """A longer text is cut; a kept comment is shorter under the paper's rules."""
 
-SAMPLE = {"name": "a synthetic sample"}
-"""What the card of generated data calls their source."""
-
 
 def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
     return _template().render(
         card=card,
         counts=card["counts"],
-        words=card["source"] | (SAMPLE if SYNTHETIC in card else {}),
+        words=card["source"] | ({"name": "a synthetic sample"} if SYNTHETIC in card else {}),
         values=PAPER.describe() | card["options"],
         bin_width=BIN,
         unknown=UNKNOWN,

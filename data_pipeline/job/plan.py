@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.options import HALVES, PairOptions
 from data_pipeline.pairs.shards import Shards, shards_of
-from data_pipeline.sources.first_messages import FirstMessages
-from data_pipeline.sources.halves import Halves
 from data_pipeline.sources.source import Source
+from data_pipeline.sources.wrapped import FirstMessages, Halves
 from data_pipeline.storage.inputs import InputFile
 
 _INPUT_BYTES_A_PARTITION = 32 << 20

@@ -23,8 +23,7 @@ from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.snli.options import SnliOptions
-from data_pipeline.sources.tables.reader import field_names, read_rows
-from data_pipeline.sources.tables.rows import Rows, as_raw
+from data_pipeline.sources.tables.reader import as_raw, field_names, read_rows
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.lines import MOST_DEAD_LETTERS, MalformedLine
@@ -39,7 +38,8 @@ FIELDS = (
 """What each field may be called; a pair without an id is known by its file and line."""
 NO_LABEL = "-"
 _NUMBERS = {"-1": NO_LABEL} | {str(number): label for number, label in enumerate(LABELS)}
-_COLUMNS = Dialect(TAB)
+_FORM = Dialect(TAB)
+_COUNTED = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
 _LOG = logging.getLogger(__name__)
 
 
@@ -69,14 +69,18 @@ def run_snli(options: SnliOptions) -> JobResult:
     def work(output: OutputFolder) -> dict[str, Any]:
         pairs = _Pairs(options, excluded)
         inputs = {file.full_path: pairs.read(file) for file in files}
-        statistics, letters = pairs.statistics(), pairs.contents[DEAD_LETTERS]
+        statistics = {name: pairs.counts[name] for name in _COUNTED}
+        statistics["labels"] = {label: pairs.counts[label] for label in LABELS}
+        letters = pairs.contents[DEAD_LETTERS]
         require_acceptable(statistics, options, pairs=statistics["pairs"], dead_letters=letters)
         if excluded is not None and not statistics["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
         output.start()
+        for name in pairs.shards:  # the same however the input was divided
+            pairs.contents[name].sort(key=tfrecord.frame_key)
         written = {
             name: write_aside(output.incomplete, name, b"".join(lines), records=len(lines))
-            for name, lines in pairs.in_order().items()
+            for name, lines in pairs.contents.items()
         }
         output.publish(written, inputs=inputs, options=described, statistics=statistics)
         return statistics
@@ -101,13 +105,12 @@ class _Pairs:
     def __init__(self, options: SnliOptions, excluded: Excluded | None):
         self._patterns, self._excluded = options.pair_ids or "*", excluded
         numbers = range(options.shards)
-        self._shards = [f"nli-{n:05d}-of-{options.shards:05d}.tfrecord" for n in numbers]
+        self.shards = [f"nli-{n:05d}-of-{options.shards:05d}.tfrecord" for n in numbers]
         others = [DEAD_LETTERS, *([EXCLUDED] if excluded else [])]
-        self.contents: dict[str, list[bytes]] = {name: [] for name in (*self._shards, *others)}
+        self.contents: dict[str, list[bytes]] = {name: [] for name in (*self.shards, *others)}
         """File name -> its lines or records."""
-        self._counts: Counter = Counter()
-        """`lines` = `malformed` + `other_ids` + `no_label` + `excluded` + `pairs`, and of each of
-        `LABELS`."""
+        self.counts: Counter = Counter()
+        """Of `_COUNTED`, of which the first is the sum of the others, and of `LABELS`."""
 
     def read(self, file: InputFile) -> dict[str, Any]:
         """Adds the pairs of a file; returns its entry in COMPLETED.
@@ -117,21 +120,23 @@ class _Pairs:
         """
         tap = Tap()
         with reading("--input"):
-            there = field_names(file, form=_COLUMNS)
+            there = field_names(file, form=_FORM)
             names = [next((name for name in of if name in there), of[0]) for of in FIELDS]
             names = names if names[-1] in there else names[:-1]
-            for rows in read_rows(file, names, tap=tap, form=_COLUMNS):
-                self._add_rows(rows)
+            for rows in read_rows(file, names, tap=tap, form=_FORM):
+                malformed = list(rows.malformed)
+                for number, values in zip(rows.numbers, rows.values, strict=True):
+                    own_id = f"{PurePath(file.path).name}:{number}"
+                    try:
+                        self.counts.update(self._add(*values, own_id))
+                    except ValueError as error:
+                        letter = MalformedLine(file.path, number, as_raw(values), str(error))
+                        malformed.append(letter)
+                self._add_malformed(malformed, lines=rows.total)
         return file.describe(tap)
 
-    def _add_rows(self, rows: Rows) -> None:
-        malformed = list(rows.malformed)
-        for number, values in zip(rows.numbers, rows.values, strict=True):
-            try:
-                self._counts.update(self._add(*values, f"{PurePath(rows.path).name}:{number}"))
-            except ValueError as error:
-                malformed.append(MalformedLine(rows.path, number, as_raw(values), str(error)))
-        self._counts.update(lines=rows.total, malformed=len(malformed))
+    def _add_malformed(self, malformed: list[MalformedLine], *, lines: int) -> None:
+        self.counts.update(lines=lines, malformed=len(malformed))
         letters = self.contents[DEAD_LETTERS]
         in_order = sorted(malformed, key=lambda line: line.number)
         letters += [line.as_dead_letter() for line in in_order[: MOST_DEAD_LETTERS - len(letters)]]
@@ -163,19 +168,6 @@ class _Pairs:
             self.contents[EXCLUDED].append(line + b"\n")
             return ("excluded",)
         pair |= {LABEL: LABELS.index(label), PAIR_ID: pair_id}
-        shard = self._shards[zlib.crc32(pair_id.encode()) % len(self._shards)]
+        shard = self.shards[zlib.crc32(pair_id.encode()) % len(self.shards)]
         self.contents[shard].append(tfrecord.frame(tfrecord.encode_example(pair)))
         return "pairs", label
-
-    def in_order(self) -> dict[str, list[bytes]]:
-        """The contents, the same however the input was divided."""
-        key = tfrecord.frame_key
-        return self.contents | {name: sorted(self.contents[name], key=key) for name in self._shards}
-
-    def statistics(self) -> dict[str, Any]:
-        """The contents of `statistics.json`."""
-        names = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
-        return {
-            **{name: self._counts[name] for name in names},
-            "labels": {label: self._counts[label] for label in LABELS},
-        }

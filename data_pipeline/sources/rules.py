@@ -22,16 +22,8 @@ SETTINGS = {
     "min_characters": "min_characters",
 }
 """Rule -> the setting that turns it on, in the order in which rules apply."""
-
-
 PLACEHOLDERS = ("none", "reddit")
 """Sites of which it is known what they show for a text that is gone."""
-
-
-_ALWAYS_DESCRIBED = (
-    *("min_characters", "max_characters", "min_letter_share"),
-    *("drop_prefixes", "drop_authors_containing"),
-)
 
 
 class MessageRules(NamedTuple):
@@ -54,31 +46,13 @@ class MessageRules(NamedTuple):
     @property
     def names(self) -> list[str]:
         """Names of the rules that are on, in their order."""
-        return [
-            name
-            for name, setting in SETTINGS.items()
-            if getattr(self, setting) != getattr(NONE, setting)
-        ]
+        return [name for name, on in SETTINGS.items() if getattr(self, on) != getattr(NONE, on)]
 
     def describe(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            name: _as_json(value)
-            for name, value in self._asdict().items()
-            # Others are left out where they are off: what was complete before they existed stays
-            # complete.
-            if name in _ALWAYS_DESCRIBED or value != getattr(NONE, name)
-        }
-
-
-def _as_json(value: Any) -> Any:
-    match value:
-        case Fraction():
-            return float(value)
-        case tuple():
-            return list(value)
-        case _:
-            return value
+        share = self.min_letter_share
+        described = self._asdict() | {"min_letter_share": None if share is None else float(share)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in described.items()}
 
 
 NONE = MessageRules()

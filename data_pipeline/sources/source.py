@@ -7,7 +7,6 @@ Everything behind it, such as the join, the splits, the shards and the data card
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -160,15 +159,3 @@ class Source(Protocol):
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Reasons for having less than was asked for, by the groups of all files, to warn of."""
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """A `Source` that answers like `source`, but where a subclass says otherwise."""
-
-    source: Source
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "source":  # asked while it is unpickled
-            raise AttributeError(name)
-        return getattr(self.source, name)

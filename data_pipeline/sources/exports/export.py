@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.exports.files import Found, inner_files, is_one_of
 from data_pipeline.sources.source import Layout
-from data_pipeline.sources.tables.reader import getter
-from data_pipeline.sources.tables.rows import ROWS_A_BATCH, SKIPPED, Rows, as_raw
+from data_pipeline.sources.tables.reader import ROWS_A_BATCH, SKIPPED, Rows, as_raw, getter
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
@@ -108,7 +107,7 @@ class ExportReader:
         rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
         for name, given in self.filters.items():
             rules[name] = partial(export.filters[name], given)
-        rows = Rows(file.path, [], [], [])
+        rows = Rows(file.path)
         for found in export.records(file, tap):
             if isinstance(found, MalformedLine):
                 rows.malformed.append(found)
@@ -118,10 +117,12 @@ class ExportReader:
                 if not isinstance(record, dict):
                     raise TypeError(f"not a JSON object but {type(record).__name__}")
                 placed = record | {PATH: file.path, FOLDER: folder, NUMBER: number}
-                messages = [
-                    _judged(each, rules, export.fields["text"])
-                    for each in export.messages(placed, self.people)
-                ]
+                messages = list(export.messages(placed, self.people))
+                for each in messages:
+                    rule = next((rule for rule, holds in rules.items() if holds(each)), None)
+                    if rule is not None:
+                        each[SKIPPED] = rule
+                        each.setdefault(export.fields["text"], "")  # such a one needs none
             except _OF_ANOTHER_FORM as error:
                 is_missing = isinstance(error, KeyError)
                 reason = f"field {error} is missing" if is_missing else f"another form: {error}"
@@ -131,15 +132,5 @@ class ExportReader:
                 rows.values.extend(tuple([get(each) for get in getters]) for each in messages)
             if rows.total >= ROWS_A_BATCH:
                 yield rows
-                rows = Rows(file.path, [], [], [])
+                rows = Rows(file.path)
         yield rows
-
-
-def _judged(
-    message: Record, rules: Mapping[str, Callable[[Record], Any]], text_field: str
-) -> Record:
-    """A message with the first rule of the format that drops it; such a one needs no text."""
-    for rule, holds in rules.items():
-        if holds(message):
-            return {text_field: ""} | message | {SKIPPED: rule}
-    return message

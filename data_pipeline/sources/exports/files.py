@@ -9,8 +9,13 @@ from typing import Any, BinaryIO, cast
 
 import ijson
 
-from data_pipeline.sources.tables.reader import PARQUET, field_names, read_rows, suffix_of
-from data_pipeline.sources.tables.rows import MISSING
+from data_pipeline.sources.tables.reader import (
+    MISSING,
+    PARQUET,
+    field_names,
+    read_rows,
+    suffix_of,
+)
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine, read_chunks

@@ -101,7 +101,7 @@ class ImportOptions(FlowOptions):
         from common.tables.delimited import Dialect
         from data_pipeline.sources.exports.export import ExportReader, people_of
         from data_pipeline.sources.source import Layout
-        from data_pipeline.sources.tables.rows import SKIPPED
+        from data_pipeline.sources.tables.reader import SKIPPED
         from data_pipeline.sources.tables.source import TableSource
 
         export, flow = self._declared, self.flow
@@ -126,8 +126,9 @@ class ImportOptions(FlowOptions):
             Dialect(),
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
+            strips_repeated=self.strip_repeated,
             flow=flow,
             skips=(*export.skips, *self._filters),
             reader=ExportReader(self.export, people, self._filters),
         )
-        return self.measured(source, files)
+        return source.measured(files, is_required=self.max_malformed < 1)

@@ -13,13 +13,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from common.text_files import load_json
 from data_pipeline.sources.markup import without_entities
-from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine
+from data_pipeline.storage.lines import LineBatch, MalformedLine
 
 _COMMENT_PREFIX, SUBMISSION_PREFIX = "t1_", "t3_"
 _LAST_SECOND = 2**33
@@ -76,38 +75,12 @@ def parse_batch(
     batch: LineBatch, decoder: msgspec.json.Decoder[T]
 ) -> tuple[list[T], list[MalformedLine]]:
     """The comments or submissions of some lines, and the lines that are none."""
-    if _is_one_object_a_line(batch.content):
-        try:
-            comments = decoder.decode_lines(batch.content)
-            if len(comments) == batch.number_of_lines:
-                return comments, []
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            pass
+    with suppress(msgspec.MsgspecError, pa.ArrowInvalid, RecursionError):
+        pa.array([batch.content], pa.binary()).cast(pa.string())  # fails if it is not UTF-8
+        comments = decoder.decode_lines(batch.content)
+        if len(comments) == batch.number_of_lines:
+            return comments, []
     return _parse_one_by_one(batch, decoder)
-
-
-def _is_one_object_a_line(content: bytes) -> bool:
-    """Whether the lines are UTF-8, and each can be one JSON object and not a part of one.
-
-    JSON has no line feed inside a string, and no object that starts behind another without a
-    comma. So between `}` and `{` a line feed ends a value, and as many objects as lines are one
-    on each.
-    """
-    if not (content.startswith(b"{") and content.endswith(b"}")):
-        return False
-    data = np.frombuffer(content, np.uint8)
-    ends = np.flatnonzero(data == LINE_FEED)
-    if not ((data[ends - 1] == ord("}")) & (data[ends + 1] == ord("{"))).all():
-        return False
-    if content.isascii():
-        return True
-    offsets = pa.py_buffer(np.array([0, len(content)], np.int64))
-    text = pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(content))
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _parse_one_by_one(

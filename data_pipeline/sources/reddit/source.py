@@ -53,10 +53,8 @@ class Selection(NamedTuple):
     """Authors in lower case, besides those that contain "bot"."""
 
     def describe(self) -> dict[str, Any]:
-        """As JSON, the same for the same selection; the paper's values are left out."""
-        rules = self._others
-        is_papers = rules._replace(min_characters=0, placeholders=PAPER.placeholders) == PAPER
-        return ({"min_characters": rules.min_characters} if is_papers else rules.describe()) | {
+        """As JSON, the same for the same selection."""
+        return self.messages._replace(placeholders="reddit").describe() | {
             "min_score": self.min_score,
             "subreddits": sorted(self.subreddits),
             "exclude_subreddits": sorted(self.exclude_subreddits),

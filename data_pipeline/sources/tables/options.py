@@ -58,28 +58,16 @@ class MessageOptions(PairOptions, RuleOptions):
         choices=PLACEHOLDERS,
     )
 
-    def measured(self, source: "TableSource", files: "Sequence[InputFile]") -> "TableSource":
-        """The source, after a look at the first messages.
-
-        Raises:
-          InputError: if a file cannot be read, or has no message.
-        """
-        source = source.measured(files, is_required=self.max_malformed < 1)
-        return source._replace(strips_repeated=self.strip_repeated)
-
     def describe(self) -> dict[str, Any]:
         """The rules, and what is given of the options that pairs of all sources do not have."""
         others = {"rules", *MessageRules._fields}
         others |= {field.name for field in dataclasses.fields(PairOptions)}
         given = {
-            field.name: value
+            field.name: list(value) if isinstance(value, tuple) else value
             for field in dataclasses.fields(self)
             if field.name not in others
             if (value := getattr(self, field.name)) not in (field.default, None)
         }
-        for name, value in given.items():
-            if isinstance(value, tuple):
-                given[name] = value[0] if len(value) == 1 else list(value)
         return given | self.message_rules().describe()
 
 
@@ -243,9 +231,10 @@ class TableOptions(MessageOptions):
             no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
             ids_within=getattr(self, "ids_within", None),
             markup=self.text_markup or "none",
+            strips_repeated=self.strip_repeated,
             flow=getattr(self, "flow", Flow()),
         )
-        return self.measured(source, files)
+        return source.measured(files, is_required=self.max_malformed < 1)
 
 
 @dataclass(frozen=True, kw_only=True)

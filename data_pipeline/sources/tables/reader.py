@@ -4,31 +4,74 @@ A field of an object inside another, or of a struct, has a dotted name; a number
 element of a list.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import chain, count, repeat
 from typing import Any
 
+import msgspec
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
 from common.errors import InputError, message_of
-from common.tables.delimited import TAB, Dialect
+from common.tables.delimited import (
+    MAX_FIELD_CHARACTERS,
+    TAB,
+    Dialect,
+    Line,
+    UnclosedQuoteError,
+    position_of,
+    rows,
+)
 from common.text_files import load_json
-from data_pipeline.sources.tables.delimited import read_delimited
-from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH, Rows, positions_of
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import COMPRESSIONS, plain_suffix, read_line_batches
+from data_pipeline.storage.lines import (
+    COMPRESSIONS,
+    KEPT_OF_TOO_LONG,
+    MalformedLine,
+    plain_suffix,
+    read_line_batches,
+)
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
 PARQUET = ".parquet"
+ROWS_A_BATCH = 5_000
+MISSING = msgspec.UNSET
+"""The value of a field that a row does not have."""
+SKIPPED = "skipped"
+"""The role, and the field, of the rule by which a format drops a message because of its kind."""
+NOTE = "--input: "
+_QUOTES = f"{NOTE}some fields are in quotes and have doubled quotes: --quotes rfc4180 reads them"
+_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
+
+
+@dataclass
+class Rows:
+    """Consecutive rows of one file."""
+
+    path: str
+    numbers: list[int] = field(default_factory=list)
+    """Where each row is in the file, from 1: its first line, or its row of a Parquet file."""
+    values: list[tuple[Any, ...]] = field(default_factory=list)
+    """The wanted fields of each row, in the order asked for; `MISSING` where it has none."""
+    malformed: list[MalformedLine] = field(default_factory=list)
+    """Rows that could not be read; they are not in `values`."""
+    notes: frozenset[str] = frozenset()
+    """What to warn of in the file; each begins with `NOTE`."""
+
+    @property
+    def total(self) -> int:
+        """How many rows were read, malformed ones included."""
+        return len(self.values) + len(self.malformed)
 
 
 def suffix_of(path: str, form: Dialect = _FORM) -> str:
@@ -62,16 +105,14 @@ def read_rows(
     Raises:
       InputError: if the file's name says no accepted format.
       UnreadableFileError: if the file cannot be opened, is truncated or corrupt, or, as CSV or
-        Parquet, lacks a field.
+        Parquet, lacks a field, or a quote takes in too many lines.
     """
     suffix = suffix_of(file.path, form)
     if suffix in JSON_LINES:
-        yield from _read_json_lines(file, names, tap, form.encoding)
-    elif suffix == PARQUET:
-        yield from _read_parquet(file, names)
-    else:
-        delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
-        yield from read_delimited(file, names, tap, dialect=form._replace(delimiter=delimiter))
+        return _read_json_lines(file, names, tap, form.encoding)
+    if suffix == PARQUET:
+        return _read_parquet(file, names)
+    return _read_delimited(file, names, tap, _with_delimiter(form, suffix))
 
 
 def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
@@ -83,21 +124,25 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
     batch = next(read_line_batches(file), None)
     lines = batch.lines if batch else [b""]
     if suffix not in JSON_LINES:
-        delimiter = form.delimiter or (TAB if suffix == ".tsv" else ",")
-        return {*map(str.strip, lines[0].decode(errors="replace").split(delimiter))}
-    names: set[str] = set()
+        names = lines[0].decode(errors="replace").split(_with_delimiter(form, suffix).delimiter)
+        return {*map(str.strip, names)}
+    found: set[str] = set()
     for line in lines:
         with suppress(ValueError, AttributeError):
-            names |= orjson.loads(line).keys()
-    return names
+            found |= orjson.loads(line).keys()
+    return found
+
+
+def _with_delimiter(form: Dialect, suffix: str) -> Dialect:
+    return form._replace(delimiter=form.delimiter or (TAB if suffix == ".tsv" else ","))
 
 
 def _read_json_lines(
     file: InputFile, names: Sequence[str], tap: Tap, encoding: str | None
 ) -> Iterator[Rows]:
-    """Yields the fields of all lines, each an object; empty lines are no rows."""
+    """The fields of all lines, each an object; empty lines are no rows."""
     getters = list(map(getter, names))
-    rows = Rows(file.path, [], [], [])
+    found = Rows(file.path)
     for batch in read_line_batches(file, tap, encoding=encoding):
         for index, line in enumerate(batch.lines):
             if not line or line.isspace():
@@ -108,14 +153,14 @@ def _read_json_lines(
                     raise ValueError(f"not a JSON object but {type(record).__name__}")
             except ValueError as error:
                 reason = f"{error}; accepted: an object a line"
-                rows.malformed.append(batch.malformed(index, line, reason))
+                found.malformed.append(batch.malformed(index, line, reason))
             else:
-                rows.numbers.append(batch.first_line + index)
-                rows.values.append(tuple([get(record) for get in getters]))
-            if rows.total == ROWS_A_BATCH:
-                yield rows
-                rows = Rows(file.path, [], [], [])
-    yield rows
+                found.numbers.append(batch.first_line + index)
+                found.values.append(tuple([get(record) for get in getters]))
+            if found.total == ROWS_A_BATCH:
+                yield found
+                found = Rows(file.path)
+    yield found
 
 
 def getter(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -143,31 +188,96 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
+def _read_delimited(
+    file: InputFile, names: Sequence[str], tap: Tap, form: Dialect
+) -> Iterator[Rows]:
+    """The fields of all rows, found by the header; empty lines are no rows."""
+    lines = _lines(file, tap, form.encoding)
+    try:
+        table = rows(lines, form)
+        header = next(table, None)
+        if header is not None and header.fault:
+            raise UnreadableFileError(f"{file.path}: its header cannot be read: {header.fault}")
+        positions, notes = _positions_of(names, header.fields if header else [], file.path)
+        found = Rows(file.path, notes=notes)
+        by_default = form.quotes is None and not form.encloses
+        for row in table:
+            if row.fault:
+                kept = row.raw[:MAX_FIELD_CHARACTERS]
+                found.malformed.append(MalformedLine(file.path, row.number, kept, row.fault))
+            else:
+                values = tuple([row.fields[position] for position in positions])
+                found.numbers.append(row.number)
+                found.values.append(values)
+                if by_default and any(map(_ENCLOSED.fullmatch, values)):
+                    found.notes |= {_QUOTES}
+            if found.total >= ROWS_A_BATCH:
+                yield found
+                found = Rows(file.path)
+        yield found
+    except UnclosedQuoteError as error:
+        raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
+    finally:
+        lines.close()  # an error holds it
+
+
+def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
+    for batch in read_line_batches(file, tap, encoding=encoding):
+        faults = chain([batch.malformed(0, b"", "").reason], repeat(""))  # of one that is too long
+        yield from zip(count(batch.first_line), batch.lines, faults)
+
+
+def _positions_of(
+    names: Sequence[str], header: Sequence[str], path: str
+) -> tuple[list[int], frozenset[str]]:
+    """The positions of fields among those of a file, and which have other names there.
+
+    Raises:
+      UnreadableFileError: if there is none, or more than one, of a name.
+    """
+    try:
+        positions = [position_of(name, header) for name in names]
+    except ValueError as error:
+        raise UnreadableFileError(f"{path}: {error}") from error
+    others = {
+        f"{NOTE}the field {header[position]!r} is read as {name!r}"
+        for name, position in zip(names, positions, strict=True)
+        if header[position] != name
+    }
+    return positions, frozenset(others)
+
+
 def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
-    """Yields the columns of all rows; row groups are read a batch at a time."""
+    """The fields of all rows; row groups are read a batch at a time."""
     first = 1
     with _parquet(file) as table:
-        header = list(_columns_of(table.schema_arrow))
-        # A dotted name may be of an element of a list.
+        header = table.schema_arrow.names
+        # A column's own name may have dots.
         outer = [
             max((of for of in header if f"{name}.".startswith(f"{of}.")), key=len, default=name)
             for name in names
         ]
-        elements = [name[len(column) + 1 :] for name, column in zip(names, outer, strict=True)]
-        positions, notes = positions_of(outer, header, file.path)
-        names = [header[position] for position in positions]
-        columns = table.schema_arrow.names
-        paths = [[name] if name in columns else name.split(".") for name in names]
-        wanted = list(dict.fromkeys(names))
+        positions, notes = _positions_of(outer, header, file.path)
+        paths = [
+            (header[position], name[len(column) + 1 :].split(".") if name != column else [])
+            for name, column, position in zip(names, outer, positions, strict=True)
+        ]
+        wanted = list({column: None for column, _ in paths})
         for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
-            values = [_column(batch, path).to_pylist() for path in paths]
+            columns = {name: _values(batch.column(name)) for name in wanted}
             values = [
-                [_inner(value, inner.split(".")) for value in column] if inner else column
-                for column, inner in zip(values, elements, strict=True)
+                [_inner(value, inner) for value in columns[name]] if inner else columns[name]
+                for name, inner in paths
             ]
             numbers = list(range(first, first + batch.num_rows))
-            yield Rows(file.path, numbers, list(zip(*values, strict=True)), [], notes)
+            yield Rows(file.path, numbers, list(zip(*values, strict=True)), notes=notes)
             first += batch.num_rows
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if pa.types.is_timestamp(column.type):  # Python's times have microseconds
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column.to_pylist()
 
 
 @contextmanager
@@ -191,20 +301,10 @@ def _parquet(file: InputFile) -> Iterator[Any]:
         raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
 
 
-def _columns_of(fields: Any, before: str = "") -> Iterator[str]:
-    """The names of columns; of structs, the dotted names of their fields."""
-    for field in fields:
-        if pa.types.is_struct(field.type):
-            yield from _columns_of(field.type, f"{before}{field.name}.")
-        else:
-            yield f"{before}{field.name}"
-
-
-def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
-    column = batch.column(path[0])
-    if len(path) > 1:
-        column = pc.struct_field(column, path[1:])
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        # Python's times have microseconds.
-        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    return column
+def as_raw(value: Any) -> bytes:
+    """A record that is none, as its dead letter shows it."""
+    try:
+        raw = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+        raw = repr(value).encode(errors="backslashreplace")
+    return raw[:KEPT_OF_TOO_LONG]

@@ -1,6 +1,5 @@
 """Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
 
-import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -26,9 +25,17 @@ from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables.options import flag_of
-from data_pipeline.sources.tables.reader import JSON_LINES, read_rows, suffix_of
+from data_pipeline.sources.tables.reader import (
+    JSON_LINES,
+    MISSING,
+    NOTE,
+    SKIPPED,
+    Rows,
+    as_raw,
+    read_rows,
+    suffix_of,
+)
 from data_pipeline.sources.tables.repeated import Repeated, measure, without_lines
-from data_pipeline.sources.tables.rows import MISSING, NOTE, SKIPPED, Rows, as_raw
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text, as_time, whole
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -47,8 +54,6 @@ _OPTIONAL = {"author", "context", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _HAS_TIME = "has a time"
 """A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
-_NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
-_TIME = re.compile(r"\d[-:T]\d")
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
 """What some tables write where there is no parent. Each may also be the id of a message: groups
 such as "parent 0" and "id 0" say that a file has that value."""
@@ -59,6 +64,12 @@ def _required_id(value: Any) -> str:
     if found is None:
         raise ValueError("is missing" if value is MISSING else "is empty")
     return found
+
+
+def _required_text(value: Any) -> str:
+    if value is MISSING:
+        raise ValueError("is missing")
+    return as_text(value)
 
 
 def _one_thread(names: Sequence[str | None]) -> str | None:
@@ -76,13 +87,6 @@ def _ascending(threads: Sequence[str], orders: Sequence[Any]) -> int:
         total += (order > before) - (order < before)
         last[thread] = order
     return total
-
-
-def _required_text(value: Any) -> str:
-    """A text, which may be empty but not missing."""
-    if value is MISSING:
-        raise ValueError("is missing")
-    return as_text(value)
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -158,10 +162,9 @@ class TableSource(NamedTuple):
                 if is_required:
                     raise InputError(f"--input: {error}") from error
         for line in malformed[: is_required and not texts]:
-            is_text = line.line.decode(errors="replace").encode() == line.line
             raise InputError(
                 f"--input: {line.path}: none of its first rows is a message; line {line.number}: "
-                f"{line.reason}{'' if is_text else '; --encoding names another than UTF-8'}"
+                f"{line.reason}"
             )
         paths = [PurePath(file.path) for file in files]
         same_names = len({path.name for path in paths}) < len(paths)
@@ -194,11 +197,6 @@ class TableSource(NamedTuple):
             found.append(
                 f"{self._flag('time')}: no message has a time in {self.names['time']!r}; accepted: "
                 "seconds since 1970 (not milliseconds) and ISO 8601"
-            )
-        if {_NUMBERED, _TIMED} <= groups:
-            found.append(
-                f"--order_field: {self.names['order']!r} has times and numbers, which are read "
-                "as seconds since 1970; milliseconds and dates such as 20240131 are out of order"
             )
         found += [
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
@@ -247,7 +245,11 @@ class TableSource(NamedTuple):
             # What a format drops, such as who joined, is no part of the thread's flow.
             of = zip(values["thread"], values[SKIPPED], values.get("id", threads[0]), strict=True)
             values["thread"] = [f"{own} ({rule})" if rule else thread for thread, rule, own in of]
-        malformed = [*rows.malformed, *self._malformed(rows, reasons)]
+        malformed = list(rows.malformed)
+        for row, reason in reasons.items():
+            named = zip(self.names.values(), rows.values[row], strict=True)
+            shown = as_raw({name: value for name, value in named if value is not MISSING})
+            malformed.append(MalformedLine(rows.path, rows.numbers[row], shown, reason))
         good = [row for row in range(len(rows.values)) if row not in reasons]
         if reasons:
             values = {role: [some[row] for row in good] for role, some in values.items()}
@@ -256,7 +258,7 @@ class TableSource(NamedTuple):
             self._messages(columns, rows=len(good)),
             rows.total,
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, values, good) | rows.notes,
+            self._groups(fields, values) | rows.notes,
             _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 
@@ -369,7 +371,7 @@ class TableSource(NamedTuple):
         return dropped_by(holds, rows=len(texts))
 
     def _groups(
-        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]], good: list[int]
+        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
         groups = {
@@ -379,17 +381,7 @@ class TableSource(NamedTuple):
         }
         if any(time is not None for time in values.get("time", ())):
             groups.add(_HAS_TIME)
-        if "order" in values:
-            groups |= {
-                _TIMED if _TIME.search(str(fields["order"][row])) else _NUMBERED for row in good
-            }
         for role in ("parent", "id"):
             seen = {whole(each) for each in values.get(role, ()) if each is not None}
             groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}
         return frozenset(groups)
-
-    def _malformed(self, rows: Rows, reasons: Mapping[int, str]) -> Iterator[MalformedLine]:
-        for row, reason in reasons.items():
-            named = zip(self.names.values(), rows.values[row], strict=True)
-            shown = {name: value for name, value in named if value is not MISSING}
-            yield MalformedLine(rows.path, rows.numbers[row], as_raw(shown), reason)

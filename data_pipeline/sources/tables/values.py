@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from data_pipeline.sources.tables.rows import MISSING
+from data_pipeline.sources.tables.reader import MISSING
 
 _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
@@ -18,7 +18,7 @@ _FIRST_SECOND = 100_000_000
 """Numbers below this one (a day of 1973) are counted turns or dates, and no times of messages."""
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
-_ROUNDED = re.compile(r"-?\d([.,]\d+)?[eE]\+\d+")
+_ROUNDED = re.compile(r"\s*-?\d([.,]\d+)?[eE]\+\d+\s*")
 """How spreadsheets write a number of more digits than they show."""
 _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 """A date as a number, such as 20150301; as seconds it would be a day of August 1970."""
@@ -34,20 +34,34 @@ def as_id(value: Any) -> str | None:
     Raises:
       ValueError: if it is neither text nor a number, or a number that may have been another.
     """
+    value = _exact(value)
     if value is None or value is MISSING:
         return None
-    value = _decoded(value)
     if isinstance(value, str):
-        text = value.strip()
-        _require_all_digits(text)
-        return text or None
+        return value.strip() or None
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"must be text or a number, but is {type(value).__name__}")
-    if isinstance(value, float):
-        if math.isnan(value):
-            return None
-        _require_exact(value)
-    return whole(str(value))
+    return None if isinstance(value, float) and math.isnan(value) else whole(str(value))
+
+
+def _exact(value: Any) -> Any:
+    """The value, text for bytes; refuses a number that may have been another."""
+    value = _decoded(value)
+    if isinstance(value, str) and _ROUNDED.fullmatch(value):
+        raise ValueError(
+            f"is {value!r}: a spreadsheet rounded the number; export the column as text"
+        )
+    if isinstance(value, float) and abs(value) >= _INEXACT:
+        raise ValueError("is a number too large to be exact; write it as text")
+    return value
+
+
+def _decoded(value: Any) -> Any:
+    """Text for a value of a binary column."""
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8: {error}") from None
 
 
 def whole(text: str) -> str:
@@ -72,14 +86,10 @@ def as_order(value: Any) -> int | Decimal:
     Raises:
       ValueError: if it is none of these, is 2^64 or more, or may have been another number.
     """
-    value = _decoded(value)
-    if isinstance(value, str):
-        _require_all_digits(value.strip())
-    elif isinstance(value, float):
-        _require_exact(value)
-    elif isinstance(value, date):
+    value = _exact(value)
+    if isinstance(value, date):
         value = value.isoformat()
-    elif isinstance(value, bool) or not isinstance(value, int | Decimal):
+    elif isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         found = "missing" if value is MISSING else type(value).__name__
         raise ValueError(f"{_ORDERS}, but is {found}")
     try:
@@ -123,25 +133,3 @@ def _seconds_of(text: str) -> Decimal:
     except ValueError:
         raise ValueError(f"{_ORDERS}, but is text: {text[:60]!r}") from None
     return Decimal(str((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
-
-
-def _require_exact(value: float) -> None:
-    if abs(value) >= _INEXACT:
-        raise ValueError("is a number too large to be exact; write it as text")
-
-
-def _require_all_digits(text: str) -> None:
-    if _ROUNDED.fullmatch(text):
-        raise ValueError(
-            f"is {text!r}: a spreadsheet rounded the number; export the column as text"
-        )
-
-
-def _decoded(value: Any) -> Any:
-    """Text for a value of a binary column."""
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"is not UTF-8: {error}") from None

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from data_pipeline.sources.exports.export import ExportReader
-from data_pipeline.sources.tables.rows import SKIPPED
+from data_pipeline.sources.tables.reader import SKIPPED
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import InputFile
 

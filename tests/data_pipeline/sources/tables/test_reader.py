@@ -14,8 +14,7 @@ import pytest
 from common.errors import InputError
 from common.tables import delimited
 from common.tables.delimited import NONE, RFC4180, Dialect
-from data_pipeline.sources.tables.reader import read_rows, suffix_of
-from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH
+from data_pipeline.sources.tables.reader import MISSING, ROWS_A_BATCH, read_rows, suffix_of
 from data_pipeline.sources.tables.values import as_text
 from data_pipeline.storage import lines
 from data_pipeline.storage.filesystem import Tap

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from data_pipeline.sources.tables.rows import MISSING
+from data_pipeline.sources.tables.reader import MISSING
 from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text
 
 

@@ -1,0 +1,131 @@
+"""Sources made of another one: the first messages of each file, and messages cut in half."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Source
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile
+
+_MALFORMED_LINES = 10_000
+"""How many end the search for first messages, at least."""
+LEAST_CHARACTERS = 20
+"""Of each half; shorter ones are greetings, numbers of lists and the like."""
+_BETWEEN_SENTENCES = re.compile(
+    r"((?<=[.!?])\s+|(?<!\s)\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
+)
+"""Chinese and Japanese write no space there; a quote closes behind the mark."""
+
+
+@dataclass(frozen=True)
+class _Wrapped:
+    """Answers like `source`, but where a subclass says otherwise."""
+
+    source: Source
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "source":  # asked while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.source, name)
+
+
+@dataclass(frozen=True)
+class FirstMessages(_Wrapped):
+    """A source that ends after the first messages of each file, for a look at them."""
+
+    messages: int
+
+    def reads_parts(self, file: InputFile) -> bool:
+        """False: the first messages are in one place."""
+        return False
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields the first messages, and of their batches' malformed lines the same share."""
+        left, malformed_left = self.messages, max(self.messages, _MALFORMED_LINES)
+        for batch in self.source.read(file, tap):
+            messages = batch.messages.slice(0, left)
+            left -= messages.num_rows
+            malformed = batch.malformed
+            if rows := batch.messages.num_rows:
+                malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
+            lines = messages.num_rows + len(malformed)
+            yield batch._replace(messages=messages, lines=lines, malformed=malformed)
+            malformed_left -= len(batch.malformed)
+            if not left or malformed_left <= 0:
+                tap.size = file.size  # of the rest no checksum is needed
+                return
+
+
+class Halves(_Wrapped):
+    """Pairs without replies: the first half of a message is the input, the second the response.
+
+    Every message of two sentences gives a pair, not only replies to messages that are there too: on
+    the real data of docs/results.md three quarters as many pairs as replies give. Consecutive
+    sentences are what Logeswaran and Lee 2018 ("An efficient framework for learning sentence
+    representations", section 3) learn from. The wrapped source knows the threads.
+    """
+
+    @property
+    def layout(self) -> Layout:
+        """Rows that are pairs."""
+        return Layout.ROWS
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """Those of the source, then that of messages that cannot be cut."""
+        return [*self.source.rule_names, "one_sentence"]
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields a row for each message; those that cannot be cut are dropped."""
+        for batch in self.source.read(file, tap):
+            yield batch._replace(messages=self._rows(batch.messages))
+
+    def _rows(self, messages: pa.RecordBatch) -> pa.RecordBatch:
+        """Messages [rows] -> rows with an input and a response, [rows]."""
+        rules = messages.column("dropped_by").to_pylist()
+        texts = messages.column("text").to_pylist()
+        inputs = [""] * len(texts)
+        for row, text in enumerate(texts):
+            if rules[row] is None:
+                halves = cut_in_half(text)
+                if halves is None:
+                    rules[row] = len(self.source.rule_names)
+                else:
+                    inputs[row], texts[row] = halves
+        columns = dict(zip(messages.schema.names, messages.columns, strict=True))
+        columns |= {"input": inputs, "text": texts, "dropped_by": rules}
+        if (order := columns.get("order")) is not None:
+            # Turns have no id, but their place in a thread is one.
+            columns["id"] = pc.binary_join_element_wise(columns["thread"], order, ":")
+        schema = SCHEMAS[Layout.ROWS]
+        return pa.RecordBatch.from_pydict(
+            {name: columns[name] for name in schema.names}, schema=schema
+        )
+
+
+def cut_in_half(text: str) -> tuple[str, str] | None:
+    """Cuts a text between the two sentences that are nearest to its middle.
+
+    Returns:
+      Both halves; None if there is one sentence, or a half has less than `LEAST_CHARACTERS`.
+    """
+    pieces = [*_BETWEEN_SENTENCES.split(text), ""]
+    written = [
+        (sentence, " " if space else "")
+        for sentence, space in zip(pieces[::2], pieces[1::2], strict=True)
+        if sentence
+    ]
+    ends = list(accumulate(len(sentence) for sentence, _ in written))
+    if len(ends) < 2:
+        return None
+    half = min(range(1, len(ends)), key=lambda number: abs(ends[number - 1] - ends[-1] / 2))
+    parts = written[:half], written[half:]
+    first, second = ("".join(map("".join, part)).strip() for part in parts)
+    return (first, second) if min(len(first), len(second)) >= LEAST_CHARACTERS else None

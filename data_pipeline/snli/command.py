@@ -69,7 +69,7 @@ def run_snli(options: SnliOptions) -> JobResult:
     def work(output: OutputFolder) -> dict[str, Any]:
         pairs = _Pairs(options, excluded)
         inputs = {file.full_path: pairs.read(file) for file in files}
-        statistics = {name: pairs.counts[name] for name in _COUNTED}
+        statistics: dict[str, Any] = {name: pairs.counts[name] for name in _COUNTED}
         statistics["labels"] = {label: pairs.counts[label] for label in LABELS}
         letters = pairs.contents[DEAD_LETTERS]
         require_acceptable(statistics, options, pairs=statistics["pairs"], dead_letters=letters)

@@ -104,10 +104,7 @@ class Halves(_Wrapped):
         if (order := columns.get("order")) is not None:
             # Turns have no id, but their place in a thread is one.
             columns["id"] = pc.binary_join_element_wise(columns["thread"], order, ":")
-        schema = SCHEMAS[Layout.ROWS]
-        return pa.RecordBatch.from_pydict(
-            {name: columns[name] for name in schema.names}, schema=schema
-        )
+        return pa.RecordBatch.from_pydict(columns, schema=SCHEMAS[Layout.ROWS])
 
 
 def cut_in_half(text: str) -> tuple[str, str] | None:

@@ -83,15 +83,11 @@ class Selection(NamedTuple):
     def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
         """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`.
 
-        Args:
-          comments: as parsed.
-          texts: unescaped and stripped, Arrow's large_string [rows].
-          subreddits: Arrow's string [rows].
+        `texts` are unescaped and stripped, large_string [rows], `subreddits` string [rows].
         """
         yield are_absent(texts)
         about = [comment.meta for comment in comments]
-        later = map(was_deleted_later, about) if any(about) else [False] * len(about)
-        yield np.array(list(later), bool)
+        yield np.array([each is not None and was_deleted_later(each) for each in about], bool)
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:
@@ -140,18 +136,17 @@ class RedditSource:
 
     @property
     def rule_names(self) -> list[str]:
-        """The paper's rules and the optional ones that are on."""
+        """Those of the selection."""
         return self.selection.rule_names
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Names of subreddits and authors that were given and have no comment."""
         hints = []
         for option, names in self.selection.named.items():
-            unmatched = sorted(name for name in names if f"{option}/{name}" not in groups)
-            if unmatched:
-                more = f" and {len(unmatched) - _SHOWN:,} more" if len(unmatched) > _SHOWN else ""
+            if unmatched := sorted(name for name in names if f"{option}/{name}" not in groups):
                 shown = ", ".join(map(repr, unmatched[:_SHOWN]))
-                hints.append(f"--{option}: no comment is of {shown}{more}")
+                what = f"{len(unmatched):,} of these names, such as {shown}"
+                hints.append(f"--{option}: no comment is of {what}")
         return hints
 
     def reads_parts(self, file: InputFile) -> bool:
@@ -195,10 +190,10 @@ class RedditSource:
             found = wanted.intersection(map(str.lower, set(here)))
             groups |= {f"{option}/{name}" for name in found}
         subreddits = pa.array(names, pa.string())
+        rules = list(self.selection.masks(comments, texts, subreddits))
         ids = pa.array([comment.id for comment in comments], pa.string())
-        parents, is_reply = without_prefix(
-            pa.array([comment.parent_id for comment in comments], pa.string())
-        )
+        parents = pa.array([comment.parent_id for comment in comments], pa.string())
+        parents, is_reply = without_prefix(parents)
         if self.submissions:
             is_reply = pc.or_(is_reply, pc.starts_with(parents, SUBMISSION_PREFIX))
         columns = {
@@ -209,12 +204,8 @@ class RedditSource:
             "author": pa.nulls(len(comments), pa.string()),
             "text": texts,
             "created": seconds_of([comment.created_utc for comment in comments]),
-            "dropped_by": dropped_by(
-                list(self.selection.masks(comments, texts, subreddits)), rows=len(comments)
-            ),
+            "dropped_by": dropped_by(rules, rows=len(comments)),
         }
-        messages = pa.RecordBatch.from_arrays(
-            [columns[name] for name in MESSAGES.names], schema=MESSAGES
-        )
+        messages = pa.RecordBatch.from_pydict(columns, schema=MESSAGES)
         lines = len(comments) + len(malformed)
         return MessageBatch(messages, lines, malformed, frozenset(groups))

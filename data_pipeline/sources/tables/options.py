@@ -16,15 +16,20 @@ from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
 
 if TYPE_CHECKING:
-    from data_pipeline.sources.source import Flow, Layout
+    from data_pipeline.sources.source import Flow
     from data_pipeline.sources.tables.source import TableSource
     from data_pipeline.storage.inputs import InputFile
 
-_TABS = ("\\t", "tab")
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
 _FLOW = "messages that follow each other in a channel; they need times, and the second authors"
-_SUFFIX = "_field"
+_NEEDS = {
+    "no_parent": "parent_field",
+    "drop_authors_containing": "author_field",
+    "merge_author_runs": "author_field",
+}
+"""Option of `conversations` -> what it needs."""
+_SUFFIX = "_field"  # of the options that name the field of a role
 
 
 def flag_of(role: str) -> str:
@@ -150,7 +155,7 @@ class TableOptions(MessageOptions):
         """Checks options that depend on each other."""
         super().__post_init__()
         if self.delimiter is not None:
-            delimiter = "\t" if self.delimiter in _TABS else self.delimiter
+            delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
             if len(delimiter) != 1 or delimiter in '"\r\n':
                 raise InputError(f"--delimiter: {delimiter!r}; accepted: one character, and tab")
             object.__setattr__(self, "delimiter", delimiter)
@@ -172,31 +177,19 @@ class TableOptions(MessageOptions):
 
     @property
     def names(self) -> dict[str, str]:
-        """Role, such as "thread" -> the name of its field; further threads are "thread 2", ..."""
+        """Role, such as "thread" -> the name of its field; further threads are "thread 1", ..."""
         names: dict[str, str] = {}
         for field in dataclasses.fields(self):
-            role, given = field.name.removesuffix(_SUFFIX), getattr(self, field.name)
-            if not given or role == field.name:
-                continue
-            for number, name in enumerate([given] if isinstance(given, str) else given, start=1):
-                names[f"{role} {number}" if number > 1 else role] = name
+            role, given = field.name.removesuffix(_SUFFIX), getattr(self, field.name) or ()
+            if role != field.name:
+                several = (given,) if isinstance(given, str) else given
+                names |= {f"{role} {n}" if n else role: name for n, name in enumerate(several)}
         return names
 
     @property
     def has_times(self) -> bool:
         """With --time_field, or times as the order."""
         return "time" in self.names
-
-    @property
-    def layout(self) -> "Layout":
-        """How messages become pairs."""
-        from data_pipeline.sources.source import Layout
-
-        if "input" in self.names:
-            return Layout.ROWS
-        if "order" in self.names:
-            return Layout.ORDERED
-        return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
 
     def message_rules(self) -> MessageRules:
         """The rules that are asked for; those on authors only where there are authors."""
@@ -209,7 +202,7 @@ class TableOptions(MessageOptions):
         Raises:
           InputError: if a field is missing, or an option is for CSV and no file is.
         """
-        from data_pipeline.sources.source import Flow
+        from data_pipeline.sources.source import Flow, Layout
         from data_pipeline.sources.tables.reader import DELIMITED, PARQUET, suffix_of
         from data_pipeline.sources.tables.source import TableSource
         from data_pipeline.sources.tables.values import as_id, whole
@@ -223,8 +216,11 @@ class TableOptions(MessageOptions):
                     raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
         if self.encoding is not None and suffixes == {PARQUET}:
             raise InputError("--encoding: accepted with CSV, TSV and JSON lines; no input is one")
+        layout = Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
+        if "order" in self.names or "input" in self.names:
+            layout = Layout.ORDERED if "order" in self.names else Layout.ROWS
         source = TableSource(
-            self.layout,
+            layout,
             self.names,
             self.message_rules(),
             form._replace(encoding=self.encoding),
@@ -275,10 +271,9 @@ class ConversationOptions(TableOptions, FlowOptions):
         """Checks options that depend on each other."""
         super().__post_init__()
         self._check_links()
-        if self.no_parent is not None and self.parent_field is None:
-            raise InputError("--no_parent: needs --parent_field, the name of the parent")
-        if self.drop_authors_containing is not None and self.author_field is None:
-            raise InputError("--drop_authors_containing: needs --author_field")
+        for name, field in _NEEDS.items():
+            if getattr(self, name) and not getattr(self, field):
+                raise InputError(f"--{name}: needs --{field}")
         if self.ids_within == THREAD and not self.thread_field:
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:
@@ -303,8 +298,6 @@ class ConversationOptions(TableOptions, FlowOptions):
                 "--gap, --merge_author_runs: need --time_field or --order_field, and "
                 "--thread_field or --ids_within file or folder"
             )
-        if self.merge_author_runs and self.author_field is None:
-            raise InputError("--merge_author_runs: needs --author_field")
 
     @property
     def _has_threads(self) -> bool:

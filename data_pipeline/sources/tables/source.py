@@ -47,9 +47,12 @@ _TRIED_FILES = 3
 """Files of which the first rows are read before a job starts."""
 _MANY = 0.05
 """A larger share of the texts with repeated lines, or with markup, is warned of."""
-_SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
+_SHOWN_CHARACTERS = 60
 _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
 """Authors who may be several people."""
+_REQUIRED = {"id", "input", "text", "response"}
+"""Roles of fields that each row must have; of ordered messages the thread, too. Other rows without
+one have the thread of their input, and other messages that of their replies."""
 _OPTIONAL = {"author", "context", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _HAS_TIME = "has a time"
@@ -57,19 +60,6 @@ _HAS_TIME = "has a time"
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
 """What some tables write where there is no parent. Each may also be the id of a message: groups
 such as "parent 0" and "id 0" say that a file has that value."""
-
-
-def _required_id(value: Any) -> str:
-    found = as_id(value)
-    if found is None:
-        raise ValueError("is missing" if value is MISSING else "is empty")
-    return found
-
-
-def _required_text(value: Any) -> str:
-    if value is MISSING:
-        raise ValueError("is missing")
-    return as_text(value)
 
 
 def _one_thread(names: Sequence[str | None]) -> str | None:
@@ -90,14 +80,14 @@ def _ascending(threads: Sequence[str], orders: Sequence[Any]) -> int:
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "id": ("id", _required_id),
+    "id": ("id", as_id),
     "parent": ("parent", as_id),
-    "thread": ("thread", _required_id),
+    "thread": ("thread", as_id),
     "order": ("order", as_order),  # as_time with a gap
-    "input": ("input", _required_text),
+    "input": ("input", as_text),
     "context": ("context", as_text),
-    "text": ("text", _required_text),
-    "response": ("text", _required_text),
+    "text": ("text", as_text),
+    "response": ("text", as_text),
     "author": ("author", as_text),
     "group": ("group", as_text),
     "time": ("created", as_seconds),
@@ -155,17 +145,16 @@ class TableSource(NamedTuple):
             try:
                 with closing(self.read(file, Tap())) as batches:
                     for batch in islice(batches, 1):  # a Parquet file may have none
-                        for name in {"input", "text"}.intersection(batch.messages.schema.names):
-                            texts += batch.messages.column(name).to_pylist()
+                        columns = batch.messages.to_pydict()
+                        texts += columns.get("input", []) + columns["text"]
                         malformed += batch.malformed
             except UnreadableFileError as error:
                 if is_required:
                     raise InputError(f"--input: {error}") from error
-        for line in malformed[: is_required and not texts]:
-            raise InputError(
-                f"--input: {line.path}: none of its first rows is a message; line {line.number}: "
-                f"{line.reason}"
-            )
+        if is_required and malformed and not texts:
+            path, number, _, reason = malformed[0]
+            what = "none of its first rows is a message"
+            raise InputError(f"--input: {path}: {what}; line {number}: {reason}")
         paths = [PurePath(file.path) for file in files]
         same_names = len({path.name for path in paths}) < len(paths)
         in_zips = any(path.suffix.lower() == ".zip" for path in paths)
@@ -176,9 +165,9 @@ class TableSource(NamedTuple):
         """What seems wrong with fields and texts."""
         found = []
         if about := self.repeated:
-            shown = ", ".join(repr(line[:_SHOWN_CHARACTERS]) for line in about.lines[:_SHOWN_LINES])
             said = f"of the first {about.texts:,} texts"
             if about.repeated > _MANY * about.texts and not self.strips_repeated:
+                shown = ", ".join(repr(line[:_SHOWN_CHARACTERS]) for line in about.lines[:3])
                 found.append(
                     f"--strip_repeated: {about.repeated:,} {said} begin or end with lines that "
                     f"many share, such as {shown}"
@@ -188,16 +177,15 @@ class TableSource(NamedTuple):
                     f"--text_markup html: {about.markup:,} {said} have HTML tags or entities"
                 )
         found += sorted(group for group in groups if group.startswith(NOTE))
-        found += [
-            f"{self._flag(role)}: no row has the field {name!r}"
-            for role, name in self.names.items()
-            if role in _OPTIONAL - groups
-        ]
-        if "time" in self.names and _HAS_TIME not in groups:
-            found.append(
-                f"{self._flag('time')}: no message has a time in {self.names['time']!r}; accepted: "
-                "seconds since 1970 (not milliseconds) and ISO 8601"
-            )
+        for role, name in self.names.items():
+            flag = flag_of(role) if self.reader is None else "--input"
+            if role in _OPTIONAL - groups:
+                found.append(f"{flag}: no row has the field {name!r}")
+            if role == "time" and _HAS_TIME not in groups:
+                found.append(
+                    f"{flag}: no message has a time in {name!r}; accepted: seconds since 1970 (not "
+                    "milliseconds) and ISO 8601"
+                )
         found += [
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
             f"the id of no message; if it means that there is no parent, pass --no_parent {value}"
@@ -205,9 +193,6 @@ class TableSource(NamedTuple):
             if f"parent {value}" in groups and f"id {value}" not in groups
         ]
         return found
-
-    def _flag(self, role: str) -> str:
-        return flag_of(role) if self.reader is None else "--input"
 
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message: JSON lines in UTF-8."""
@@ -255,7 +240,7 @@ class TableSource(NamedTuple):
             values = {role: [some[row] for row in good] for role, some in values.items()}
         columns = self._columns(rows.path, [rows.numbers[row] for row in good], values)
         return MessageBatch(
-            self._messages(columns, rows=len(good)),
+            self._messages(columns),
             rows.total,
             sorted(malformed, key=lambda line: line.number),
             self._groups(fields, values) | rows.notes,
@@ -265,21 +250,23 @@ class TableSource(NamedTuple):
     def _read_field(self, role: str, values: Sequence[Any], reasons: dict[int, str]) -> list[Any]:
         """The values as a column has them; adds why those that are none are not."""
         name = role.split()[0]
-        read = _COLUMNS[name][1]
-        if name == "thread" and self.layout is not Layout.ORDERED:
-            read = as_id  # rows without one have their input's, and messages their replies'
+        column, read = _COLUMNS[name]
         if name == "order" and self.flow.gap is not None:
             read = as_time
-        is_text = _COLUMNS[name][0] in ("text", "input", "context")
+        is_required = name in _REQUIRED or (name == "thread" and self.layout is Layout.ORDERED)
+        is_text = column in ("text", "input", "context")
         is_cleaned = is_text and (self.markup != "none" or self.strips_repeated)
-        column = []
+        found = []
         for row, value in enumerate(values):
+            each = None
             try:
-                column.append(self._cleaned(read(value)) if is_cleaned else read(value))
+                each = self._cleaned(read(value)) if is_cleaned else read(value)
+                if is_required and (each is None or value is MISSING):
+                    raise ValueError("is missing" if value is MISSING else "is empty")
             except ValueError as error:
                 reasons.setdefault(row, f"field {self.names[role]!r} {error}")
-                column.append(None)
-        return column
+            found.append(each)
+        return found
 
     def _cleaned(self, text: str) -> str:
         text = plain_text(text, self.markup)
@@ -341,17 +328,14 @@ class TableSource(NamedTuple):
         folder = path.rpartition("/")[0] or "."
         return {FILE: self._name(path), FOLDER: folder}.get(self.ids_within or "", "")
 
-    def _messages(self, columns: dict[str, list[Any]], *, rows: int) -> pa.RecordBatch:
+    def _messages(self, columns: dict[str, list[Any]]) -> pa.RecordBatch:
         """The messages, with the index of the first rule that drops each."""
         schema = SCHEMAS[self.layout]
         for name in columns:
             if name.startswith(CONTEXT.format("")):
                 schema = schema.append(pa.field(name, pa.large_string()))
-        authors = pa.array(columns["author"], pa.string()).fill_null("")
-        arrays = {
-            field.name: pa.array(columns.get(field.name, [None] * rows), field.type)
-            for field in schema
-        }
+        arrays = {field.name: pa.array(columns[field.name], field.type) for field in schema}
+        authors = arrays["author"].fill_null("")
         is_nobody = pc.match_substring_regex(authors, _NOBODY, ignore_case=True)
         arrays["author"] = pc.if_else(is_nobody, None, authors)
         arrays["dropped_by"] = self._rule_of(arrays["text"], authors, columns.get(SKIPPED, ()))
@@ -362,7 +346,7 @@ class TableSource(NamedTuple):
             is_input = pc.equal(of_input, first).fill_null(False)
             arrays["text"] = pc.if_else(is_input, arrays["input"], arrays["text"])
             arrays["dropped_by"] = first
-        return pa.RecordBatch.from_arrays([arrays[name] for name in schema.names], schema=schema)
+        return pa.RecordBatch.from_pydict(arrays, schema=schema)
 
     def _rule_of(self, texts: Any, authors: Any, skipped: Sequence[str | None] = ()) -> Any:
         skips = [np.array([rule == each for each in skipped], bool) for rule in self.skips]
@@ -374,11 +358,8 @@ class TableSource(NamedTuple):
         self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
-        groups = {
-            role
-            for role in _OPTIONAL & fields.keys()
-            if any(value is not MISSING for value in fields[role])
-        }
+        asked = _OPTIONAL & fields.keys()
+        groups = {role for role in asked if any(value is not MISSING for value in fields[role])}
         if any(time is not None for time in values.get("time", ())):
             groups.add(_HAS_TIME)
         for role in ("parent", "id"):

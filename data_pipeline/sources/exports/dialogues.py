@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from data_pipeline.pairs.options import FILE
-from data_pipeline.sources.exports.export import NUMBER, Export, People, Record
-from data_pipeline.sources.exports.files import row_items
+from data_pipeline.sources.exports.export import NUMBER, Export, People, Record, row_items
 from data_pipeline.sources.source import Layout
 
 _NAMES = ("messages", "conversations", "conversation", "dialog", "data")

@@ -6,8 +6,7 @@ mentions as `@name` and leaves other Markdown in the texts.
 
 from functools import partial
 
-from data_pipeline.sources.exports.export import Export
-from data_pipeline.sources.exports.files import json_items
+from data_pipeline.sources.exports.export import Export, json_items
 
 EXPORT = Export(
     files=("*.json",),

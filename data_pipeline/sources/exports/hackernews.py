@@ -6,8 +6,7 @@ Their form: github.com/HackerNews/API, and bigquery-public-data.hacker_news.full
 import re
 from functools import partial
 
-from data_pipeline.sources.exports.export import Export
-from data_pipeline.sources.exports.files import row_items
+from data_pipeline.sources.exports.export import Export, row_items
 
 _NAMES = ("id", "parent", "by", "title", "text", "time", "type", "dead", "deleted")
 _QUOTE = re.compile(r"(?:^|(?<=<p>)|(?<=\n))(?:<i>)?(?:&gt;|>)(?:(?!<p>).)*")

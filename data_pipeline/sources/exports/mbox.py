@@ -12,8 +12,7 @@ from email.message import Message
 from email.utils import mktime_tz, parsedate_tz
 from typing import cast
 
-from data_pipeline.sources.exports.export import Export, People, Record
-from data_pipeline.sources.exports.files import Found
+from data_pipeline.sources.exports.export import Export, Found, People, Record
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError

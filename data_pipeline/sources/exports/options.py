@@ -4,18 +4,13 @@ import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from common.command_line import option
 from common.errors import InputError, reading
 from data_pipeline.pairs.options import HALVES
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.tables.options import FlowOptions
-
-if TYPE_CHECKING:
-    from data_pipeline.sources.exports.export import Export
-    from data_pipeline.sources.tables.source import TableSource
-    from data_pipeline.storage.inputs import InputFile
 
 FORMATS = (
     *("slack", "discord", "telegram", "mbox", "stackexchange", "hackernews", "zendesk"),
@@ -58,7 +53,7 @@ class ImportOptions(FlowOptions):
         return {name: value for name, value in given.items() if value is not None}
 
     @property
-    def _declared(self) -> "Export":
+    def _declared(self) -> Any:
         from data_pipeline.sources.exports.export import export_of
 
         return export_of(self.export)
@@ -92,8 +87,8 @@ class ImportOptions(FlowOptions):
         """Whether the export has them."""
         return "time" in self._declared.fields
 
-    def source(self, files: "Sequence[InputFile]") -> "TableSource":
-        """Reads exports, after a look at the first messages.
+    def source(self, files: Any) -> Any:
+        """A `TableSource` of exports, after a look at the first messages.
 
         Raises:
           InputError: if a file is not of the format, or has no message.
@@ -113,10 +108,8 @@ class ImportOptions(FlowOptions):
             layout, flow = Layout.ORDERED, flow._replace(is_apart=export.replies_are_apart)
             fields |= {"thread": export.channel, "order": export.fields["time"]}
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
-            raise InputError(
-                f"--pairs_of: {HALVES!r}: the halves of a message belong in the split of its "
-                f"thread, and messages of {self.export} have none without replies"
-            )
+            what = f"messages of {self.export} have no thread, whose split their halves belong in"
+            raise InputError(f"--pairs_of: {HALVES!r}: {what}")
         with reading("--input"):
             people = people_of(self.export, files)
         source = TableSource(

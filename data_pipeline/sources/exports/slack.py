@@ -6,8 +6,7 @@ Its form: slack.com/help/articles/220556107, messages as in docs.slack.dev/refer
 import re
 from collections.abc import Iterable
 
-from data_pipeline.sources.exports.export import FOLDER, Export, People, Record
-from data_pipeline.sources.exports.files import json_items
+from data_pipeline.sources.exports.export import FOLDER, Export, People, Record, json_items
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile

@@ -9,31 +9,25 @@ from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
-from data_pipeline.sources.exports.export import Export, People, Record
-from data_pipeline.sources.exports.files import Found
+from data_pipeline.sources.exports.export import Export, Found, People, Record
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import read_line_batches
 
 _QUESTION, _ANSWER = "1", "2"
-_BEGIN, _END = b"<posts>", b"</posts>"
+_END = b"</posts>"
 
 
 def _posts(file: InputFile, tap: Tap) -> Iterator[Found]:
     """The rows of a file; an accepted answer has the attribute `accepted`."""
-    begin, last = b"", b""
+    last = b""
     accepted: set[str | None] = set()  # those to come: a question is before its answers
     for batch in read_line_batches(file, tap):
         for index, line in enumerate(map(bytes.strip, batch.lines)):
             if not line or line.startswith(b"<?xml"):
                 continue
-            last, begin = line, begin or line
-            if begin != _BEGIN:
-                raise UnreadableFileError(
-                    f"{file.path}: begins with {begin[:60]!r}; accepted: Posts.xml of a data dump, "
-                    "unpacked, which begins with <posts>"
-                )
-            if line in (_BEGIN, _END):
+            last = line
+            if line in (b"<posts>", _END):
                 continue
             try:
                 post: dict[str, Any] = dict(ElementTree.fromstring(line).attrib)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import partial
 
-from data_pipeline.sources.exports.export import Export, People, Record
-from data_pipeline.sources.exports.files import json_items
+from data_pipeline.sources.exports.export import Export, People, Record, json_items
 
 _CHATS = "chats.list.item."
 _DIGITS = re.compile(r"\d+")

@@ -10,8 +10,7 @@ Their form: developer.zendesk.com/api-reference/ticketing, "Ticket Comments", "I
 from collections.abc import Iterable
 from functools import partial
 
-from data_pipeline.sources.exports.export import PATH, Export, People, Record
-from data_pipeline.sources.exports.files import row_items
+from data_pipeline.sources.exports.export import PATH, Export, People, Record, row_items
 from data_pipeline.sources.source import Layout
 
 _LISTS = ("ticket_events", "child_events", "comments")

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from common.command_line import option
 from common.errors import reading
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
-
-if TYPE_CHECKING:
-    from data_pipeline.sources.reddit.source import RedditSource, Selection
-    from data_pipeline.storage.inputs import InputFile
 
 _GROUP = "Reddit's own rules that drop comments, off by default"
 _NAMES = "NAME[,NAME...]"
@@ -42,8 +38,8 @@ class RedditOptions(PairOptions, RuleOptions):
     )
 
     @cached_property
-    def selection(self) -> "Selection":
-        """The rules that drop comments.
+    def selection(self) -> Any:
+        """The rules that drop comments, a `Selection`.
 
         Raises:
           InputError: if a list of names is empty, or the file of bots cannot be read.
@@ -64,13 +60,13 @@ class RedditOptions(PairOptions, RuleOptions):
         return (*self.input, *(file.path for file in self._submission_files))
 
     @cached_property
-    def _submission_files(self) -> "list[InputFile]":
+    def _submission_files(self) -> list[Any]:
         from data_pipeline.storage.inputs import find_inputs
 
         return find_inputs(self.submissions, option="--submissions") if self.submissions else []
 
-    def source(self, files: "Sequence[InputFile]") -> "RedditSource":
-        """Reads dumps of comments and of submissions; a file named as both is of submissions."""
+    def source(self, files: Any) -> Any:
+        """A `RedditSource` of comments and submissions; a file named as both is of submissions."""
         from data_pipeline.sources.reddit.source import RedditSource
 
         named = {file.full_path for file in self._submission_files}

@@ -1,4 +1,10 @@
-"""Reddit's comment dumps as a source of messages, and the rules that drop comments.
+"""Dumps of Reddit's comments as a source of messages, and the rules that drop comments.
+
+The dumps hold one JSON object a line, and their fields come and go over the years; the five that
+are required here have always been there. `id` has no `t1_`, but `parent_id` does; a parent that
+begins with `t3_` is the submission itself, of which other dumps have the title and the text. What
+columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by row. A
+test holds both ways to the same answer on any line.
 
 The rules apply in a fixed order, and a comment counts for the first that holds. Those that are gone
 come first: `deleted`, of which the dump has no text, and `deleted_later`, of which it has; then the
@@ -6,39 +12,165 @@ rules of every kind of message (`sources.rules`), which are the paper's by defau
 own, which are off by default.
 """
 
+import html
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from common.text_files import VISIBLE
+from common.text_files import VISIBLE, load_json
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL
+from data_pipeline.sources.markup import without_entities
 from data_pipeline.sources.masks import are_gone, dropped_by, masks
-from data_pipeline.sources.reddit.comments import (
-    DECODER,
-    SUBMISSION_DECODER,
-    SUBMISSION_PREFIX,
-    Comment,
-    parse_batch,
-    seconds_of,
-    texts_of,
-    was_deleted_later,
-    whole_number,
-    without_prefix,
-)
 from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import MESSAGES, Flow, Layout, MessageBatch, Wording
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, MalformedLine, read_line_batches
 
+_COMMENT, _SUBMISSION = "t1_", "t3_"
+"""What ids begin with where they may be of both."""
+_LAST_SECOND = 2**33
+"""Times from this one on (in the year 2242) are invalid."""
+_SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
+"""All characters that `str.strip` strips."""
 _SHOWN = 10
 """Names that one warning lists."""
+
+
+class Comment(msgspec.Struct, gc=False):
+    """The fields of a line that are used, as in the dump."""
+
+    id: str
+    parent_id: str
+    link_id: str
+    """The thread, which a reply shares with its parent."""
+    subreddit: str
+    body: str
+    author: str | None = None
+    created_utc: Any = None
+    score: Any = None
+    """Upvotes less downvotes when the dump was made."""
+    meta: Any = msgspec.field(name="_meta", default=None)
+    """Since November 2023, what the dump's makers found out when they asked again after 36 hours:
+    https://github.com/ArthurHeitmann/arctic_shift/blob/master/file_content_explanations.md."""
+
+    @property
+    def was_deleted_later(self) -> bool:
+        """Whether it was gone by then: its author deleted it, or others removed it.
+
+        With `removal_type` alone it is there again.
+        """
+        return isinstance(self.meta, dict) and self.meta.get("was_deleted_later") is True
+
+
+class Submission(msgspec.Struct, gc=False):
+    """The same of a line of a dump of submissions; an advertisement has no subreddit."""
+
+    id: str
+    title: str
+    selftext: str | None = None
+    subreddit: str = ""
+    author: str | None = None
+    created_utc: Any = None
+    score: Any = None
+    meta: Any = msgspec.field(name="_meta", default=None)
+
+    def as_comment(self) -> Comment:
+        """A comment without a text that replies to nothing and begins a thread."""
+        name = _SUBMISSION + self.id.removeprefix(_SUBMISSION)
+        about = self.author, self.created_utc, self.score, self.meta
+        return Comment(name, "", name, self.subreddit, "", *about)
+
+
+DECODER = msgspec.json.Decoder(Comment)
+"""Three times as fast as orjson, since it makes nothing of the other fields. It does not check
+that these are UTF-8."""
+_SUBMISSION_DECODER = msgspec.json.Decoder(Submission)
+
+
+def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLine]]:
+    """The comments or submissions of some lines, and the lines that are none."""
+    with suppress(msgspec.MsgspecError, pa.ArrowInvalid, RecursionError):
+        pa.array([batch.content], pa.binary()).cast(pa.string())  # fails if it is not UTF-8
+        found = decoder.decode_lines(batch.content)
+        starts = batch.content.startswith(b"{") + batch.content.count(b"\n{")
+        if len(found) == starts == batch.number_of_lines:  # one object a line
+            return found, []
+    found, malformed = [], []
+    for index, line in enumerate(batch.lines):
+        try:
+            line.decode()
+            found.append(load_json(line, decoder.decode))
+        except UnicodeDecodeError as error:
+            malformed.append(batch.malformed(index, line, f"not UTF-8: {error}"))
+        except (msgspec.MsgspecError, RecursionError) as error:
+            malformed.append(batch.malformed(index, line, str(error)))
+    return found, malformed
+
+
+def _without_prefix(ids: Any) -> tuple[Any, Any]:
+    """The ids without `t1_` at their start, and whether they had it [rows]."""
+    has_prefix = pc.starts_with(ids, _COMMENT)
+    if not pc.any(has_prefix).as_py():
+        return ids, has_prefix
+    return pc.if_else(has_prefix, pc.utf8_slice_codeunits(ids, len(_COMMENT)), ids), has_prefix
+
+
+def _texts_of(bodies: list[str]) -> Any:
+    """The bodies with HTML entities unescaped and white space stripped, large_string [rows]."""
+    texts = [unescaped(body) if "&" in body else body for body in bodies]
+    return pc.utf8_trim(pa.array(texts, pa.large_string()), characters=_SPACES)
+
+
+def unescaped(body: str) -> str:
+    """A body with HTML entities unescaped; itself if a reference has thousands of digits.
+
+    Twice: the dumps escape what is itself Markdown with entities, such as `&amp;nbsp;`.
+    """
+    try:
+        return without_entities(html.unescape(body))
+    except ValueError:
+        return body
+
+
+def _seconds_of(values: list[Any]) -> Any:
+    """`seconds` of each value, int64 [rows]."""
+    kinds = set(map(type, values))
+    times = None
+    with suppress(OverflowError, pa.ArrowInvalid):
+        if kinds == {int}:
+            times = pa.array(values, pa.int64())
+        elif kinds == {str}:
+            texts = pa.array(values, pa.string())
+            if pc.all(pc.ascii_is_decimal(texts)).as_py():
+                times = texts.cast(pa.int64())
+    if times is None or pc.min(times).as_py() < 0 or pc.max(times).as_py() >= _LAST_SECOND:
+        times = pa.array(list(map(seconds, values)), pa.int64())
+    return times
+
+
+def seconds(value: Any) -> int | None:
+    """Seconds since 1970, UTC, or None for an invalid time."""
+    number = whole_number(value)
+    return number if number is not None and 0 <= number < _LAST_SECOND else None
+
+
+def whole_number(value: Any) -> int | None:
+    """A number as dumps of different years write it: 12, 12.0 or "12"; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    for read in (int, float):
+        with suppress(ValueError, OverflowError):
+            return int(read(value))
+    return None
 
 
 class Selection(NamedTuple):
@@ -54,12 +186,9 @@ class Selection(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection."""
-        return self.messages._replace(placeholders="reddit").describe() | {
-            "min_score": self.min_score,
-            "subreddits": sorted(self.subreddits),
-            "exclude_subreddits": sorted(self.exclude_subreddits),
-            "bots": sorted(self.bots),
-        }
+        own = {"min_score": self.min_score, "subreddits": sorted(self.subreddits)}
+        own |= {"exclude_subreddits": sorted(self.exclude_subreddits), "bots": sorted(self.bots)}
+        return self.messages._replace(placeholders="reddit").describe() | own
 
     @property
     def rule_names(self) -> list[str]:
@@ -85,9 +214,10 @@ class Selection(NamedTuple):
 
         `texts` are unescaped and stripped, large_string [rows], `subreddits` string [rows].
         """
-        yield are_absent(texts)
-        about = [comment.meta for comment in comments]
-        yield np.array([each is not None and was_deleted_later(each) for each in about], bool)
+        yield _are_absent(texts)
+        yield np.array(
+            [each.meta is not None and each.was_deleted_later for each in comments], bool
+        )
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:
@@ -103,7 +233,7 @@ class Selection(NamedTuple):
             yield _are_in(authors, self.bots)
 
 
-def are_absent(texts: Any) -> np.ndarray:
+def _are_absent(texts: Any) -> np.ndarray:
     """Whether each text has no visible character or stands for one that is gone [rows]."""
     # Most begin with a letter or digit, and so are there.
     absent = ~values_of(pc.ascii_is_alnum(pc.utf8_slice_codeunits(texts, 0, 1)))
@@ -160,8 +290,8 @@ class RedditSource:
 
     def judge(self, batch: LineBatch) -> MessageBatch:
         """The comments of some lines."""
-        comments, malformed = parse_batch(batch, DECODER)
-        texts = texts_of([comment.body for comment in comments])
+        comments, malformed = _parsed(batch, DECODER)
+        texts = _texts_of([comment.body for comment in comments])
         return self._judged(comments, texts, malformed)
 
     def judge_submissions(self, batch: LineBatch) -> MessageBatch:
@@ -169,12 +299,12 @@ class RedditSource:
 
         The title alone where there is no text, or if both are longer than a message may be.
         """
-        found, malformed = parse_batch(batch, SUBMISSION_DECODER)
-        titles = texts_of([submission.title for submission in found])
-        texts = texts_of([submission.selftext or "" for submission in found])
+        found, malformed = _parsed(batch, _SUBMISSION_DECODER)
+        titles = _texts_of([submission.title for submission in found])
+        texts = _texts_of([submission.selftext or "" for submission in found])
         between = pa.scalar("\n\n", pa.large_string())
         whole = pc.binary_join_element_wise(titles, texts, between)
-        is_alone = are_absent(texts)
+        is_alone = _are_absent(texts)
         if (most := self.selection.messages.max_characters) is not None:
             is_alone |= values_of(pc.greater(pc.utf8_length(whole), most))
         texts = pc.if_else(pa.array(is_alone), titles, whole)
@@ -193,17 +323,17 @@ class RedditSource:
         rules = list(self.selection.masks(comments, texts, subreddits))
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents = pa.array([comment.parent_id for comment in comments], pa.string())
-        parents, is_reply = without_prefix(parents)
+        parents, is_reply = _without_prefix(parents)
         if self.submissions:
-            is_reply = pc.or_(is_reply, pc.starts_with(parents, SUBMISSION_PREFIX))
+            is_reply = pc.or_(is_reply, pc.starts_with(parents, _SUBMISSION))
         columns = {
-            "id": without_prefix(ids)[0],
+            "id": _without_prefix(ids)[0],
             "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),
             "thread": pa.array([comment.link_id for comment in comments], pa.string()),
             "group": subreddits,
             "author": pa.nulls(len(comments), pa.string()),
             "text": texts,
-            "created": seconds_of([comment.created_utc for comment in comments]),
+            "created": _seconds_of([comment.created_utc for comment in comments]),
             "dropped_by": dropped_by(rules, rows=len(comments)),
         }
         messages = pa.RecordBatch.from_pydict(columns, schema=MESSAGES)

@@ -2,9 +2,8 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from common.command_line import option
 from common.errors import InputError
@@ -14,11 +13,6 @@ from data_pipeline.pairs.splits import THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
-
-if TYPE_CHECKING:
-    from data_pipeline.sources.source import Flow
-    from data_pipeline.sources.tables.source import TableSource
-    from data_pipeline.storage.inputs import InputFile
 
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
@@ -107,8 +101,8 @@ class FlowOptions(MessageOptions):
         return self.gap is not None or self.merge_author_runs
 
     @property
-    def flow(self) -> "Flow":
-        """As the options say."""
+    def flow(self) -> Any:
+        """The `Flow` that the options say."""
         from data_pipeline.sources.source import Flow
 
         return Flow(self.gap, self.merge_author_runs)
@@ -196,8 +190,8 @@ class TableOptions(MessageOptions):
         rules = super().message_rules()
         return rules if "author" in self.names else rules._replace(drop_authors_containing=())
 
-    def source(self, files: "Sequence[InputFile]") -> "TableSource":
-        """Reads tables, after a look at the first rows.
+    def source(self, files: Any) -> Any:
+        """A `TableSource`, after a look at the first rows.
 
         Raises:
           InputError: if a field is missing, or an option is for CSV and no file is.
@@ -278,8 +272,7 @@ class ConversationOptions(TableOptions, FlowOptions):
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:
             raise InputError(
-                f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in "
-                "the split of its thread"
+                f"--pairs_of: {HALVES!r} needs --thread_field: halves are in the split of a thread"
             )
 
     def _check_links(self) -> None:

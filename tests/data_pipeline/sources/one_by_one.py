@@ -8,7 +8,7 @@ import msgspec
 
 from common.text_files import is_visible, load_json
 from data_pipeline.sources.masks import GONE
-from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
+from data_pipeline.sources.reddit.source import DECODER, seconds, unescaped, whole_number
 
 IS_GONE = re.compile(re.sub(r"\\x{(....)}", r"\\u\1", GONE), re.IGNORECASE | re.ASCII).match
 

@@ -74,20 +74,11 @@ def test_the_papers_rules_and_their_order():
     assert rule_of(PAPER._replace(min_letter_share=Fraction(1, 2)), AGE) is None
 
 
-@pytest.mark.parametrize("setting", MessageRules._fields)
-def test_every_setting_is_described(setting):
-    described = NONE._replace(**{setting: "any"}).describe()
-    assert described == NONE.describe() | {setting: "any"}
-
-
-def test_settings_are_described_as_json_and_placeholders_only_where_they_are_on():
+def test_settings_are_described_as_json():
     paper = {"max_characters": 349, "min_letter_share": 0.7, "placeholders": "reddit"}
     paper |= {"drop_prefixes": ["https", "/r/", "@"], "drop_authors_containing": ["bot"]}
     assert PAPER.describe() == {"min_characters": 0} | paper
-    assert list(NONE.describe()) == [
-        *("min_characters", "max_characters", "min_letter_share"),
-        *("drop_prefixes", "drop_authors_containing"),
-    ]
+    assert NONE.describe().keys() == PAPER.describe().keys()
 
 
 @pytest.mark.parametrize("rules", ["paper", "none"])
@@ -132,4 +123,3 @@ def test_placeholders_are_dropped_in_any_conversations_if_asked(given, is_on):
     fields = {"id_field": "id", "parent_field": "to", "text_field": "text"}
     options = ConversationOptions(input=("chat.jsonl",), output="out", **fields, **given)
     assert ("deleted" in options.message_rules().names) == is_on
-    assert ("placeholders" in options.describe()) == is_on

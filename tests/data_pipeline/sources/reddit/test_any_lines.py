@@ -124,6 +124,7 @@ def one_by_one(lines, selection):
 @example([b'{"id":"a"}{"id":"b"}', b"", b'{"id":"c"}'], SELECTIONS[0])
 @example([WHOLE + b"\r", b"\xef\xbb\xbf" + WHOLE], SELECTIONS[0])
 @example([WHOLE + WHOLE, b"", WHOLE], SELECTIONS[0])
+@example([b"", WHOLE + WHOLE], SELECTIONS[0])
 @example([WHOLE[:-1] + b',"x":"\xff"}', WHOLE], SELECTIONS[0])
 @example([WHOLE[:-1] + b',"x":"\\ud800"}', WHOLE], SELECTIONS[0])
 @example([WHOLE[:-1] + b',"x":1e999}', WHOLE], SELECTIONS[0])

@@ -5,9 +5,7 @@ import json
 import orjson
 import pytest
 from apache_beam.io.filesystems import FileSystems
-from backports import zstd
 
-MEGABYTE = 1 << 20
 REQUIRED = ("id", "parent_id", "link_id", "subreddit", "body")
 
 
@@ -124,17 +122,3 @@ def test_a_disk_that_is_full_while_the_job_runs_is_one_error(fails, world, tmp_p
     message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
     assert "No space left on device" in message
     assert not (tmp_path / "out" / "COMPLETED").exists()
-
-
-def test_a_line_of_100_mb_is_one_short_dead_letter(run, comment, tmp_path, statistics_of):
-    path, output, size = tmp_path / "RC.zst", tmp_path / "out", 100 * MEGABYTE
-    lines = [orjson.dumps(comment("c1")), b"{" + b"x" * (size - 1)]
-    lines.append(orjson.dumps(comment("c2", "t1_c1")))
-    path.write_bytes(zstd.compress(b"\n".join(lines)))
-    run("--input", path, "--output", output)
-    statistics = statistics_of(output)
-    assert (statistics["lines"], statistics["malformed"], statistics["pairs"]) == (3, 1, 1)
-    (letters,) = output.glob("dead_letters-*")
-    letter = json.loads(letters.read_text())
-    assert (letter["line"], letter["raw"]) == (2, "{" + "x" * 999)
-    assert str(size) in letter["reason"]

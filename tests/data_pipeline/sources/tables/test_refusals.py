@@ -65,10 +65,12 @@ def test_most_rows_without_an_id_or_a_text_are_too_many(refused, write_table):
     assert "--max_malformed" in message
 
 
-def test_a_file_of_another_encoding_needs_the_option(refused, tmp_path):
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_file_of_another_encoding_is_not_read(refused, tmp_path, encoding):
     path = tmp_path / "c.csv"
-    path.write_bytes("id,to,said\n2,1,café\n".encode("cp1252"))
-    assert "--encoding" in refused("conversations", "--input", path, *LINKED)
+    path.write_bytes("id,to,said\n2,1,café\n".encode(encoding))
+    assert f"{path}: " in (message := refused("conversations", "--input", path, *LINKED))
+    assert "not UTF-8" in message
 
 
 def test_values_that_python_cannot_hold_are_named(refused, tmp_path):
@@ -114,9 +116,3 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         pa.parquet.write_table(table, path)
     message = refused("conversations", "--input", path, *LINKED)
     assert f"{path}: 2 fields 'said'" in message
-
-
-def test_a_header_that_is_not_utf_8_names_the_option(refused, tmp_path):
-    (tmp_path / "a.csv").write_text("id,parent,\xe9\n1,,a\n", encoding="utf-16")
-    options = ("--id_field", "id", "--parent_field", "parent", "--text_field", "\xe9")
-    assert "--encoding" in refused("conversations", "--input", tmp_path / "a.csv", *options)

@@ -8,6 +8,7 @@ has 350 characters or more, if 70% of its characters or less are alphabetic, if 
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from common.command_line import Options, option
@@ -65,17 +66,16 @@ PAPER = MessageRules(
 )
 RULES = {"paper": PAPER, "none": NONE}
 """The sets of rules that `--rules` names."""
-_GROUP = "rules that drop messages"
+_rule = partial(option, group="rules that drop messages")
 
 
 def rules_option(default: str) -> Any:
     """Declares `--rules`."""
-    return option(
+    return _rule(
         default,
         help="paper: the rules of Yang et al. 2018; none: only messages without a text are "
         "dropped; each option below changes one rule, or turns it on",
         choices=tuple(RULES),
-        group=_GROUP,
     )
 
 
@@ -84,35 +84,29 @@ class RuleOptions(Options):
     """Which messages are dropped."""
 
     rules: str = rules_option("none")
-    max_characters: int | None = option(
+    max_characters: int | None = _rule(
         None,
         help=f"drop messages with more characters; the paper's: {PAPER.max_characters}",
         minimum=1,
-        group=_GROUP,
     )
-    min_characters: int = option(
-        0, help="drop messages with fewer characters", minimum=0, group=_GROUP
-    )
-    min_letter_share: float | None = option(
+    min_characters: int = _rule(0, help="drop messages with fewer characters", minimum=0)
+    min_letter_share: float | None = _rule(
         None,
         help="drop messages in which at most this share of the characters, spaces included, are "
         f"letters; the paper's: {float(PAPER.min_letter_share or 0)}",
         minimum=0,
         below=1,
-        group=_GROUP,
     )
-    drop_prefixes: str | None = option(
+    drop_prefixes: str | None = _rule(
         None,
         help=f"drop messages that start like this; the paper's: {','.join(PAPER.drop_prefixes)}",
         metavar="TEXT[,TEXT...]",
-        group=_GROUP,
     )
-    drop_authors_containing: str | None = option(
+    drop_authors_containing: str | None = _rule(
         None,
         help="drop messages whose author's name contains this, in any case; the paper's: "
         + ",".join(PAPER.drop_authors_containing),
         metavar="TEXT[,TEXT...]",
-        group=_GROUP,
     )
 
     def __post_init__(self) -> None:

@@ -93,7 +93,6 @@ class ImportOptions(FlowOptions):
         Raises:
           InputError: if a file is not of the format, or has no message.
         """
-        from common.tables.delimited import Dialect
         from data_pipeline.sources.exports.export import ExportReader, people_of
         from data_pipeline.sources.source import Layout
         from data_pipeline.sources.tables.reader import SKIPPED
@@ -116,7 +115,6 @@ class ImportOptions(FlowOptions):
             layout,
             fields,
             self.message_rules(),
-            Dialect(),
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
             strips_repeated=self.strip_repeated,

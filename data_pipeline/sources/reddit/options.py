@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from common.command_line import option
@@ -10,7 +10,7 @@ from common.errors import reading
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
 
-_GROUP = "Reddit's own rules that drop comments, off by default"
+_rule = partial(option, group="Reddit's own rules that drop comments, off by default")
 _NAMES = "NAME[,NAME...]"
 
 
@@ -24,18 +24,10 @@ class RedditOptions(PairOptions, RuleOptions):
         metavar="GLOB[,GLOB...]",
     )
     rules: str = rules_option("paper")
-    min_score: int | None = option(
-        None, help="drop comments with a lower score or no score", group=_GROUP
-    )
-    subreddits: str | None = option(
-        None, help="keep only these subreddits", metavar=_NAMES, group=_GROUP
-    )
-    exclude_subreddits: str | None = option(
-        None, help="drop these subreddits", metavar=_NAMES, group=_GROUP
-    )
-    bots: str | None = option(
-        None, help="drop these authors, one a line", metavar="FILE", group=_GROUP
-    )
+    min_score: int | None = _rule(None, help="drop comments with a lower score or no score")
+    subreddits: str | None = _rule(None, help="keep only these subreddits", metavar=_NAMES)
+    exclude_subreddits: str | None = _rule(None, help="drop these subreddits", metavar=_NAMES)
+    bots: str | None = _rule(None, help="drop these authors, one a line", metavar="FILE")
 
     @cached_property
     def selection(self) -> Any:

@@ -272,7 +272,7 @@ class ConversationOptions(TableOptions, FlowOptions):
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:
             raise InputError(
-                f"--pairs_of: {HALVES!r} needs --thread_field: halves are in the split of a thread"
+                f"--pairs_of: {HALVES!r} needs --thread_field: halves go where their thread goes"
             )
 
     def _check_links(self) -> None:

@@ -106,7 +106,7 @@ class TableSource(NamedTuple):
     names: Mapping[str, str]
     """Role -> the name of its field."""
     rules: MessageRules
-    form: Dialect
+    form: Dialect = Dialect()
     same_names: bool = False
     """Whether inputs may have the same file names, so that ids of rows need the whole path."""
     no_parent: str | None = None

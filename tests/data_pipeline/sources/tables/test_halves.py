@@ -90,16 +90,12 @@ def test_halves_are_in_the_split_of_the_replies_of_their_thread(make, write_tabl
         assert halves[f"{split}_pairs"] == 2 * replies[f"{split}_pairs"] > 0
 
 
-def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp_path, caplog):
+def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp_path):
     rows = [{"talk": n, "turn": 1, "said": f"{FIRST}\n{SECOND} {n}."} for n in range(4)]
     (tmp_path / "sts.txt").write_text(f"{FIRST} {SECOND} 2.\n")
     asked = ("conversations", "--input", write_table("c.jsonl", rows), *TURNS)
     statistics, pairs = make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt")
     assert (statistics["excluded"], len(pairs)) == (1, 3)
-    assert "--exclude_texts" not in caplog.text
-    (tmp_path / "sts.txt").write_text("some other text\n")
-    make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt", output="other")
-    assert "warning: --exclude_texts" in caplog.text
 
 
 def test_a_long_run_of_spaces_costs_no_time():

@@ -47,11 +47,3 @@ def test_the_newest_threads_are_held_out(write_table, make, tmp_path):
     )
     assert (validation, test) == ({"d6"}, {"d7", "d8"})
     assert len(train) == 7
-
-
-@pytest.mark.parametrize(
-    ("given", "named"), [((), "--time_field"), (("--time_field", "text"), "--split_by")]
-)
-def test_messages_without_times_are_refused(write_table, refused, given, named):
-    path = write_table("turns.jsonl", turns("a", 1, 2) + turns("b", 3, 4))
-    assert named in refused("conversations", "--input", path, *FIELDS, *given, *FRACTIONS)

@@ -34,6 +34,8 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("conversations", [*LINKED[:-1], "text"], "'text'"),
         ("conversations", [*LINKED, "--exclude_texts", "no*.txt"], "--exclude_texts"),
         ("conversations", [*LINKED, "--pairs_of", "halves"], "--pairs_of"),
+        ("conversations", [*LINKED, "--ids_within", "thread"], "--thread_field"),
+        ("conversations", [*LINKED, "--split_by", "newest"], "--time_field"),
         ("conversations", [*TURNS, "--pairs_of", "halves", "--split_by", "pair"], "--pairs_of"),
         ("conversations", [*TURNS, "--pairs_of", "halves", "--context_turns", "2"], "--context_"),
         ("pairs", PAIRS[:2], "--response_field"),
@@ -56,13 +58,6 @@ def test_a_field_that_a_later_file_lacks_is_named(refused, write_table, tmp_path
     message = refused("conversations", "--input", f"{tmp_path}/*.csv", *LINKED)
     assert f"{tmp_path}/11.csv" in message
     assert "'said'" in message
-
-
-def test_most_rows_without_an_id_or_a_text_are_too_many(refused, write_table):
-    rows = [{"id": n} if n % 3 else {"said": "words"} for n in range(2000)]
-    rows.append({"id": 1, "to": 1, "said": "words"})
-    message = refused("conversations", "--input", write_table("c.jsonl", rows), *LINKED)
-    assert "--max_malformed" in message
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])

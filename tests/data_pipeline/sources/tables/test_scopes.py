@@ -199,9 +199,3 @@ def test_ties_keep_the_direction_of_their_file_and_are_counted(
     assert statistics["ties"] == 2
     assert "--order_field" in caplog.text
     assert "'b'" in caplog.text or "'e'" in caplog.text
-
-
-def test_a_scope_needs_its_field(refused, write_table):
-    path = write_table("c.jsonl", messages(FORUM))
-    message = refused("conversations", "--input", path, *LINKED, "--ids_within", "thread")
-    assert "--thread_field" in message

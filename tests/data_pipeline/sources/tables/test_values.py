@@ -11,33 +11,23 @@ from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_
 
 
 @pytest.mark.parametrize(
-    ("value", "own_id"),
+    ("own_id", "values"),
     [
-        (12, "12"),
-        (12.0, "12"),
-        ("12", "12"),
-        (" 12.0 ", "12.0"),
-        (-3.0, "-3"),
-        (b"x", "x"),
-        (12.5, "12.5"),
-        ("12.5", "12.5"),
-        ("007", "007"),
-        ("a.0", "a.0"),
-        (2**70, str(2**70)),
-        (Decimal("12.00"), "12"),
-        (Decimal("1.5"), "1.5"),
-        (0, "0"),
-        (2.0**53 - 1, str(2**53 - 1)),
-        (2**64 - 1, str(2**64 - 1)),
-        ("", None),
-        ("  ", None),
-        (None, None),
-        (MISSING, None),
-        (math.nan, None),
+        ("12", [12, 12.0, "12", " 12", Decimal("12.00")]),
+        ("12.0", [" 12.0 "]),
+        ("-3", [-3.0]),
+        ("x", [b"x"]),
+        ("12.5", [12.5, "12.5", Decimal("12.5")]),
+        ("007", ["007"]),
+        ("a.0", ["a.0"]),
+        ("0", [0]),
+        (str(2**53 - 1), [2.0**53 - 1]),
+        (str(2**70), [2**70]),
+        (None, ["", "  ", None, MISSING, math.nan]),
     ],
 )
-def test_ids_may_be_numbers_or_text(value, own_id):
-    assert as_id(value) == own_id
+def test_ids_may_be_numbers_or_text(own_id, values):
+    assert set(map(as_id, values)) == {own_id}
 
 
 @pytest.mark.parametrize("value", [True, [1], {"a": 1}])
@@ -64,27 +54,14 @@ def test_bytes_are_text_where_they_are_utf8():
 
 
 def test_texts_are_stripped_and_numbers_are_text():
-    assert [as_text(v) for v in (" a b\n", 20, None, MISSING, "12.0")] == [
-        "a b",
-        "20",
-        "",
-        "",
-        "12.0",
-    ]
+    found = [as_text(value) for value in (" a b\n", 20, None, MISSING, "12.0")]
+    assert found == ["a b", "20", "", "", "12.0"]
 
 
 def test_orders_are_numbers_or_times():
-    ordered = [
-        Decimal(-1),
-        "2",
-        Decimal("2.5"),
-        "3e0",
-        "10",
-        date(1970, 1, 1),
-        "1970-01-01T00:01:00+00:00",
-    ]
-    values = [as_order(value) for value in ordered]
-    assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
+    ordered = [Decimal(-1), "2", Decimal("2.5"), "3e0", "10"]
+    ordered += [date(1970, 1, 1), "1970-01-01T00:01:00+00:00"]
+    assert [as_order(value) for value in ordered] == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
     assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1
     assert str(as_order("1970-01-01 00:00:02")) == str(as_order(2))  # so that ids are the same
     for zone in ("", " UTC", "UTC", " GMT", "Z", "+00:00"):
@@ -97,25 +74,15 @@ def test_orders_that_no_float_tells_apart_are_told_apart():
     assert as_order("9007199254740993.0") == 2**53 + 1
     assert as_order("1970-01-01T00:01:00.5000000") == 60.5
     # They are a part of ids.
-    assert [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), 2.5)] == [
-        *("1.5", "2", "2.5", "2.5"),
-    ]
+    found = [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), 2.5)]
+    assert found == ["1.5", "2", "2.5", "2.5"]
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        "first",
-        "1_1",
-        "1e999999999",
-        str(2**64),
-        "nan",
-        None,
-        MISSING,
-        True,
-        math.nan,
-        [1],
-        Decimal("sNaN"),
+        *("first", "1_1", "1e999999999", str(2**64), "nan"),
+        *(None, MISSING, True, math.nan, [1], Decimal("sNaN")),
     ],
 )
 def test_what_has_no_order_is_refused(value):
@@ -124,15 +91,11 @@ def test_what_has_no_order_is_refused(value):
 
 
 def test_seconds_are_whole_and_of_our_time():
-    assert [as_seconds(v) for v in (5.9, "7", "1970-01-02", -1, 2**33, "soon", None)] == [
-        *(5, 7, 86_400),
-        *[None] * 4,
-    ]
-    assert as_seconds(2**33 - 1) == 2**33 - 1  # in 2242
+    valid = {5.9: 5, "7": 7, "1970-01-02": 86_400, 2**33 - 1: 2**33 - 1}
     # A date as a number; a thirteenth month is none.
-    assert [as_seconds(value) for value in (19700102, "19700102", 19701302)] == [
-        *(86_400, 86_400, 19_701_302)
-    ]
+    valid |= {19700102: 86_400, "19700102": 86_400, 19701302: 19_701_302}
+    assert {value: as_seconds(value) for value in valid} == valid
+    assert [as_seconds(value) for value in (-1, 2**33, "soon", None)] == [None] * 4
 
 
 @pytest.mark.parametrize("value", [2.0**53, -(2.0**53), float(2**64), 1e300])

@@ -110,7 +110,6 @@ class RuleOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        """Checks options that depend on each other."""
         super().__post_init__()
         self.message_rules()
 

@@ -146,7 +146,6 @@ class TableOptions(MessageOptions):
     )
 
     def __post_init__(self) -> None:
-        """Checks options that depend on each other."""
         super().__post_init__()
         if self.delimiter is not None:
             delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
@@ -262,7 +261,6 @@ class ConversationOptions(TableOptions, FlowOptions):
     )
 
     def __post_init__(self) -> None:
-        """Checks options that depend on each other."""
         super().__post_init__()
         self._check_links()
         for name, field in _NEEDS.items():

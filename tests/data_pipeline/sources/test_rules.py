@@ -60,18 +60,11 @@ def test_letters_are_counted_in_texts_of_any_length():
     assert count_letters(pa.array([HINDI, AGE], pa.large_string())).tolist() == [7, 11]
 
 
-def rule_of(rules, text, author=""):
-    found = masks(rules, pa.array([text], pa.large_string()), pa.array([author], pa.string()))
-    return next((name for name, mask in found.items() if mask[0]), None)
-
-
 def test_the_papers_rules_and_their_order():
     assert PAPER._replace(min_characters=1).names == [
         *("deleted", "length", "alphabetic", "prefix", "bot", "min_characters")
     ]
     assert NONE.names == []
-    assert rule_of(PAPER, AGE) == rule_of(PAPER, HINDI) == "alphabetic"
-    assert rule_of(PAPER._replace(min_letter_share=Fraction(1, 2)), AGE) is None
 
 
 def test_settings_are_described_as_json():

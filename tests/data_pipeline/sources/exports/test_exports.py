@@ -216,6 +216,7 @@ def test_a_folder_and_a_zip_must_have_files_of_the_format(refused, tmp_path, nam
         ("dialogues", "--split_by", "newest"),
         ("dialogues", "--gap", "1"),
         ("hackernews", "--merge_author_runs"),
+        ("mbox", "--min_score", "1"),
     ],
 )
 def test_what_a_format_does_not_have_is_refused(refused, asked):

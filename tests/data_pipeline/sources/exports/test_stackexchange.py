@@ -34,11 +34,6 @@ def test_answers_are_filtered(make, asked, dropped):
     assert statistics["dropped"] == {"other_post": 1, **dropped, "empty": 0}
 
 
-def test_filters_are_for_this_export_alone(refused):
-    asked = ("import", "mbox", "--input", HERE.parent / "mbox", "--min_score", "1")
-    assert "--min_score" in refused(*asked)
-
-
 def test_a_file_that_is_truncated_or_of_another_form_is_named(refused, tmp_path):
     path = tmp_path / "Posts.xml"
     for content in ((HERE / "Posts.xml").read_text().replace("</posts>", ""), "7z\N{DEGREE SIGN}"):

@@ -122,10 +122,3 @@ def test_a_file_or_a_folder_is_a_thread(make, write_table, tmp_path, within, flo
 def test_flows_that_make_no_sense(refused, write_table, options, named):
     path = write_table("c.jsonl", table(CHAT))
     assert named in refused("conversations", "--input", path, *TEXT, *options)
-
-
-def test_a_message_without_a_time_is_a_dead_letter(make, write_table):
-    rows = [*table(CHAT), {"n": 9, "room": "a", "at": "yesterday", "said": "when?"}]
-    path = write_table("c.jsonl", rows)
-    statistics, _ = make("conversations", "--input", path, *TEXT, *CHANNEL, *TIMES, "--gap", 1)
-    assert statistics["malformed"] == 1

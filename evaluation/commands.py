@@ -15,7 +15,7 @@ from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import sentence_transformer, words
-from evaluation.options import BaselinesOptions, ResultsOptions
+from evaluation.options import BaselinesOptions
 from evaluation.probes import sts_tuning
 from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS, Result
 from evaluation.results.runs import BASELINES
@@ -39,16 +39,13 @@ SETTINGS = {
 
 def score(options: Any) -> None:
     """Score a module on the data of a task; with `sts --tune`, with the matrix too."""
-    encoder = options.module
+    encoder, is_sts = options.module, options.task == "sts"
     data: Any = _files(options) if options.task == RETRIEVAL else options.data
-    tune = options.task == "sts" and options.tune
-    if tune:
+    if is_sts and options.tune:
         sts_task.tuning_sources(data)  # an error before the module is loaded
         encoder = evaluation.load_encoder(encoder)
-    results = _scored(encoder, options.task, data, options)
-    if tune:
-        results += _tuned(encoder, data, _store(options), file=options.output / sts_matrix.FILE)
-    figures = [one.metrics["pearson"] for one in results if options.task == "sts"]
+    results = _scored(encoder, options.task, data, options, file=options.output / sts_matrix.FILE)
+    figures = [one.metrics["pearson"] for one in results if is_sts]
     if figures and all(figure is None or figure != figure for figure in figures):
         raise InputError(f"{results[0].name}: the module gives all of its pairs the same score")
 
@@ -57,19 +54,26 @@ def _files(options: Any) -> RetrievalFiles:
     return RetrievalFiles(options.queries, options.documents, options.relevant)
 
 
-def _scored(encoder: Any, task: str, data: Any, options: Any) -> list[Result]:
+def _scored(
+    encoder: Any, task: str, data: Any, options: Any, *, file: Path | None = None
+) -> list[Result]:
+    """Score on the data of a task; dense embeddings with the matrix of `--tune`, too."""
+    store = Store(output=options.output, seed=options.seed, again=options.again)
     settings = {name: getattr(options, name) for name in SETTINGS.get(task, ())}
     if task == "sts":
         settings["columns"] = options.named_columns()
-    return evaluate(encoder, task, data, **settings, **vars(_store(options)))
+    results = evaluate(encoder, task, data, **settings, **vars(store))
+    if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
+        if hasattr(encoder, "fit"):  # words of the train file count too
+            sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
+            texts = (pair for one in sources for pair in sts_files.read(one).texts())
+            encoder.fit([text for pair in texts for text in pair])
+        results += _tuned(encoder, data, store, file=file)
+    return results
 
 
-def _store(options: ResultsOptions) -> Store:
-    return Store(output=options.output, seed=options.seed, again=options.again)
-
-
-def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) -> list[Result]:
-    """Score with the matrix too, which is learned only if a result or its file is missing."""
+def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> list[Result]:
+    """Score with the matrix, which is learned only if a result or its file is missing."""
     train, dev = sts_task.tuning_sources(path)
 
     @cache
@@ -83,7 +87,7 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) 
         print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
         return found.matrix
 
-    results = store.results(sts_task.tuned_evaluations(path, encoder, matrix=matrix))
+    results = store.results(sts_task.evaluations(path, lambda texts: encoder, matrix=matrix))
     if file and not file.exists():
         matrix()
     return results
@@ -105,18 +109,10 @@ def baselines(options: BaselinesOptions) -> None:
     given: list[tuple] = [(task, path) for task in TASKS for path in getattr(options, task)]
     given += [(RETRIEVAL, _files(options))] if options.queries else []
     for folder, encoder in encoders.items():
-        asked = replace(options, output=folder)
         for task, data in given:
-            if task not in getattr(encoder, "tasks", (task,)):
-                continue
-            print(f"== {encoder.path}: {task} ==", flush=True)
-            _scored(encoder, task, data, asked)
-            if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
-                if hasattr(encoder, "fit"):  # words of the train file count too
-                    sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
-                    texts = (pair for one in sources for pair in sts_files.read(one).texts())
-                    encoder.fit([text for pair in texts for text in pair])
-                _tuned(encoder, data, _store(asked))
+            if task in getattr(encoder, "tasks", (task,)):
+                print(f"== {encoder.path}: {task} ==", flush=True)
+                _scored(encoder, task, data, replace(options, output=folder))
 
 
 def _encoders(options: BaselinesOptions) -> list:

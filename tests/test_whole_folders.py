@@ -20,7 +20,7 @@ READERS = {
     "pipeline": lambda path: find_inputs([str(path)]),
     "teacher and index": lambda path: texts.find_files([str(path)]),
     "ranking": lambda path: ranking_files.find(path, "train").files,
-    "contamination": evaluated.training_files,
+    "contamination": lambda path: evaluated.find(path, *evaluated.TRAINING),
 }
 FOLDERS = ("ranking", "contamination")
 """These take a folder, the others a pattern."""

@@ -5,6 +5,7 @@ The official metrics stay the headline: those without overlapping items are grou
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ def run(options: ContaminationOptions) -> None:
                     raise InputError(f"{path}: an evaluation set {source.name} again")
                 sets[source] = items
     scored = _scored(options.results, sets, seed=options.seed) if options.results else {}
-    files = [file for path in options.training for file in tfrecords.training_files(path)]
+    found = (tfrecords.find(path, *tfrecords.TRAINING) for path in options.training)
+    files = tuple(chain.from_iterable(found))
     texts = tfrecords.training_texts
     records = (record for file in files for record in tfrecords.parse_records(file, texts))
     overlaps = overlap.find(sets, tqdm(records, desc="training records", unit="", leave=False))
-    if not any(found.records for found in overlaps.values()):
+    if not any(one.records for one in overlaps.values()):
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
 
     def compute(source: Source) -> Result:
@@ -56,7 +58,7 @@ def run(options: ContaminationOptions) -> None:
             source=source,
             compute=partial(compute, source),
             module=scored[source.name].module if source.name in scored else None,
-            learned_from=[Source("training", tuple(files))],
+            learned_from=[Source("training", files)],
             resampled=False,
         )
         for source in sets

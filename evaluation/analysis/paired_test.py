@@ -8,7 +8,7 @@ resamples.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from tabulate import tabulate
@@ -23,8 +23,7 @@ from evaluation.results.result import DECLARED, LEARNED_FROM, Result, hashes
 from evaluation.results.text import figure
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One metric of A and B on the same items: B - A, its 95% interval and its p-value."""
 
     name: str

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import text_files
 from common.errors import InputError
-from common.files import require_whole
 from common.text_files import Source
 from evaluation.data import tfrecords
 from evaluation.data.tfrecords import Features
@@ -47,16 +45,7 @@ class RankingData:
 
 def find(path: Path, split: str = "test") -> Source:
     """Return the file itself, the files of a pattern, or those of a folder's split."""
-    if path.is_file():
-        return Source(NAME, (path,))
-    folder, pattern = path.parent, path.name
-    if path.is_dir():
-        folder, pattern = path, f"{split}-*.tfrecord"
-    files = text_files.find(folder, pattern)
-    if not files:
-        raise InputError(f"{folder}: no {pattern} here (plain or .gz)")
-    require_whole(files)
-    return Source(NAME, tuple(files))
+    return Source(NAME, tfrecords.find(path, f"{split}-*.tfrecord"))
 
 
 def read(source: Source, *, own_replies: bool = False) -> RankingData:

@@ -12,7 +12,7 @@ from common.errors import InputError, reading
 from common.files import require_whole
 
 T = TypeVar("T")
-TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")
+TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")  # of conversations, and of NLI
 Features = Mapping[str, Any]  # features of a tf.Example by name
 
 
@@ -46,14 +46,16 @@ def text(features: Features, name: str) -> str:
     return values[0].decode("utf-8")
 
 
-def training_files(path: Path) -> list[Path]:
-    """Return the file, or the training files of a folder, of conversations or of NLI."""
-    files = [path] if path.is_file() else text_files.find(path, *TRAINING)
+def find(path: Path, *patterns: str) -> tuple[Path, ...]:
+    """Return the file itself, the files of a pattern, or those of a folder that match."""
+    if path.is_file():
+        return (path,)
+    folder, wanted = (path, patterns) if path.is_dir() else (path.parent, (path.name,))
+    files = text_files.find(folder, *wanted)
     if not files:
-        raise InputError(f"{path}: no {' or '.join(TRAINING)} here (plain or .gz)")
-    if path.is_dir():
-        require_whole(files)
-    return files
+        raise InputError(f"{folder}: no {' or '.join(wanted)} here (plain or .gz)")
+    require_whole(files)
+    return tuple(files)
 
 
 def training_texts(features: Features) -> tuple[str, ...]:

@@ -36,8 +36,7 @@ def read_module(folder: Path, others: Sequence[Path] = ()) -> tuple[list[Run], l
     where that name is taken, and a baseline has its own. Returns the runs, and sentences on what is
     left out.
     """
-    own = _by_name(folder)
-    runs = [Run(SYSTEMS["module"], OURS, own)]
+    runs = [Run(SYSTEMS["module"], OURS, _by_name(folder))]
     names = [other.name for other in others]
     for other in dict.fromkeys(others):
         system = str(other) if names.count(other.name) > 1 else other.name

@@ -33,9 +33,17 @@ OFFICIAL = {"sts-train": 5749, "sts-dev": 1500, "sts-test": 1379}
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    columns: Columns | None = None,
+    matrix: Callable[[], np.ndarray] | None = None,
 ) -> list[Evaluation]:
-    """Return the evaluation of each data set of a path; `columns` are those of a CSV file."""
+    """Return the evaluation of each data set of a path; `columns` are those of a CSV file.
+
+    With `matrix`, which gives one as soon as it is needed, that of the embeddings times it.
+    """
     named: dict[str, Any] = {}
     if columns:
         encloses = dialect_of(path, columns.dialect).encloses
@@ -43,11 +51,18 @@ def evaluations(
         named |= {"escape": columns.dialect.escape} if columns.dialect.escape else {}
     data = {source: sts.read(source, columns) for source in sts.sources(path)}
     encoder = load(texts for one in data.values() for texts in one.texts())
-    of: Any = {"module": encoder.provenance(), "settings": named}
     repeated = set() if columns else sts.repeated(path)
+
+    def compute(source: Source) -> Result:
+        times = matrix() if matrix else None
+        return evaluate(encoder, data[source], repeated=repeated, matrix=times)
+
+    of: Any = {"module": encoder.provenance(), "settings": named}
+    of |= {"learned_from": tuning_sources(path)} if matrix else {}
+    end = TUNED if matrix else ""
     return [
-        Evaluation(source=source, compute=partial(evaluate, encoder, one, repeated=repeated), **of)
-        for source, one in data.items()
+        Evaluation(source=replace(one, name=one.name + end), compute=partial(compute, one), **of)
+        for one in data
     ]
 
 
@@ -57,22 +72,6 @@ def tuning_sources(path: Path) -> tuple[Source, Source]:
     if dev is None:
         raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
     return sts.train_source(path), dev
-
-
-def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) -> list[Evaluation]:
-    """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
-    repeated = sts.repeated(path)
-
-    def compute(source: Source) -> Result:
-        return evaluate(encoder, sts.read(source), repeated=repeated, matrix=matrix())
-
-    of: Any = {"learned_from": tuning_sources(path), "module": encoder.provenance()}
-    return [
-        Evaluation(
-            source=replace(each, name=f"{each.name}{TUNED}"), compute=partial(compute, each), **of
-        )
-        for each in sts.sources(path)
-    ]
 
 
 def evaluate(

@@ -47,7 +47,7 @@ def test_training_files_of_every_kind(write_records, tmp_path):
     of_nli = write_records(
         "pairs/nli-0.tfrecord", [{"premise": "p", "hypothesis": "h"}, {"premise": "q"}]
     )
-    assert tfrecords.training_files(tmp_path / "pairs") == [of_nli, pairs]
+    assert tfrecords.find(tmp_path / "pairs", *tfrecords.TRAINING) == (of_nli, pairs)
     texts, nli = (
         tfrecords.parse_records(path, tfrecords.training_texts) for path in (pairs, of_nli)
     )
@@ -55,7 +55,7 @@ def test_training_files_of_every_kind(write_records, tmp_path):
     with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: .*hypothesis"):
         list(nli)
     with pytest.raises(InputError, match="nothing"):
-        tfrecords.training_files(tmp_path / "nothing")
+        tfrecords.find(tmp_path / "nothing", *tfrecords.TRAINING)
 
 
 @pytest.fixture

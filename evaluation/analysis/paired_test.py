@@ -43,7 +43,7 @@ def run(options: CompareOptions) -> None:
         for path in (options.a, options.b)
     )
     common = pairs_of(a, b)
-    pairs = [pair for pair in common if has(pair[1], options.system_b)]
+    pairs = [pair for pair in common if options.system_b in (None, *measure.systems(pair[1]))]
     differences = [
         row
         for pair in pairs or common[:1]  # of which the test says what it lacks
@@ -96,7 +96,7 @@ def compare(
     """
     _check_same_items(a, b)
     for option, result, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
-        if not has(result, system):
+        if system not in (None, *measure.systems(result)):
             there = ", ".join(measure.systems(result)) or "none"
             raise InputError(f"{option}: {system!r}; the baselines of {result.name}: {there}")
     sample_a = measure.sample_of(a, system=system_a, metrics=metrics)
@@ -138,11 +138,6 @@ def _p(differences: np.ndarray, *, units: int) -> float | None:
         return None
     wrong = min((defined <= 0).sum(), (defined >= 0).sum())
     return float(min(1.0, max(2 * (wrong + 1) / (len(defined) + 1), 2.0 ** (1 - units))))
-
-
-def has(result: Result, system: str | None) -> bool:
-    """Return whether the items have the scores of a system."""
-    return system is None or system in measure.systems(result)
 
 
 def _check_same_items(a: Result, b: Result) -> None:

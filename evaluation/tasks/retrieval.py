@@ -15,7 +15,6 @@ from ir_measures import RR, R, nDCG
 from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
-from evaluation.data.retrieval_files import UNKNOWN_DOCUMENT as UNKNOWN
 from evaluation.data.retrieval_files import Relevant, RetrievalData, RetrievalFiles
 from evaluation.encoders.words import Bm25
 from evaluation.metrics import similarity
@@ -65,7 +64,7 @@ def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False
     by_words = rank(*words, above=0.0)
     scored, beside = (metrics_of(one, data.relevant) for one in (rankings, by_words))
     notes = []
-    if unknown := data.counts.get(UNKNOWN):
+    if unknown := data.counts.get(retrieval_files.UNKNOWN_DOCUMENT):
         said = "Judgements of relevant documents that are not there"
         notes.append(f"{said}: {unknown:,}. They count as not found.")
     same = sum(data.documents.get(key, "").endswith(text) for key, text in data.queries.items())

@@ -36,8 +36,7 @@ def fails(texts):
     """Goes wrong in the way that the text names."""
     crashes = tf.reduce_any(tf.equal(texts, "crash"))
     with tf.control_dependencies([tf.debugging.Assert(~crashes, ["a crash"])]):
-        zeros = tf.where(tf.equal(texts, "zero"), 0.0, 1.0)
-        values = tf.where(tf.equal(texts, "nan"), float("nan"), zeros)
+        values = tf.where(tf.equal(texts, "zero"), 0.0, 1.0)
     short = tf.reduce_any(tf.equal(texts, "drops a row"))
     return tf.stack([values, values], axis=1)[tf.cast(short, tf.int32) :]
 
@@ -105,7 +104,7 @@ def test_word_vectors_may_be_zero(save, lengths):
         Encoder(lengths).word_vectors(["a"])
 
 
-@pytest.mark.parametrize("text", ["nan", "zero", "crash", "drops a row"])
+@pytest.mark.parametrize("text", ["zero", "crash", "drops a row"])
 def test_bad_rows_name_the_sentence(faulty, text):
     assert faulty.encode(["fine", "good"]).tolist() == [[1, 1], [1, 1]]
     with pytest.raises(InputError, match=f"'{text}'"):

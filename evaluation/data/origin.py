@@ -4,13 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from common.files import COMPLETED
 from common.text_files import Source
 
 SYNTHETIC, REDDIT = "synthetic sample", "Reddit"  # origins of data that are known
 _SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
 """The file that `data_pipeline sample` writes above its data, and how it begins."""
-_MANIFEST, _DATA_CARD = "COMPLETED", "data_card.json"
-"""Files that the data pipeline writes beside its own."""
 
 
 def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
@@ -38,9 +37,9 @@ def _of_folder(folder: Path) -> str:
         if path.is_file() and path.read_bytes().startswith(_SAMPLE_WORDS):
             return SYNTHETIC
     try:
-        if json.loads((folder / _MANIFEST).read_bytes()).get("synthetic"):
+        if json.loads((folder / COMPLETED).read_bytes()).get("synthetic"):
             return SYNTHETIC
-        named = json.loads((folder / _DATA_CARD).read_bytes())["source"]["name"]
+        named = json.loads((folder / "data_card.json").read_bytes())["source"]["name"]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return ""  # not there, or somebody else's file of this name
     return REDDIT if named == REDDIT else ""

@@ -15,8 +15,6 @@ from evaluation.data.tfrecords import Features
 
 NAME = "response_ranking"
 _IDS = ("input_id", "response_id")
-Block = tuple[np.ndarray, np.ndarray]
-"""The pairs to score, and those whose responses compete: see `blocks`."""
 
 
 class Pair(NamedTuple):
@@ -85,7 +83,7 @@ def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
     return sorted(pairs, key=key)
 
 
-def blocks(n: int, candidates: int) -> list[Block]:
+def blocks(n: int, candidates: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for each block the pairs to score and the pairs whose responses compete.
 
     The first are int [block], each pair in exactly one block; the second int [candidates] and

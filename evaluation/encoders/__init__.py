@@ -7,8 +7,6 @@ from common import pretrained as installed
 from evaluation.encoders import static
 from evaluation.encoders.batching import Embeddings
 
-_SAVED_MODEL = "saved_model.pb"
-
 
 def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     """Load what encodes sentences.
@@ -23,7 +21,8 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
         return static.wordllama()
     if str(module) == installed.USE and not folder.exists():
         return _theirs(installed.UniversalSentenceEncoder(), path="Universal Sentence Encoder")
-    if static.is_static(folder) and not (folder / _SAVED_MODEL).is_file():
+    is_static = any((folder / name).is_file() for name in (static.TOKENIZER, static.MODULES))
+    if is_static and not (folder / "saved_model.pb").is_file():
         return static.load(folder, pretrained=pretrained)
     from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds
 

@@ -15,7 +15,8 @@ from evaluation.encoders.batching import Embeddings
 
 WORDLLAMA = "wordllama"
 """The package that brings a table of vectors with it."""
-_TOKENIZER, _MODULES, _WEIGHTS = "tokenizer.json", "modules.json", "model.safetensors"
+TOKENIZER, MODULES, _WEIGHTS = "tokenizer.json", "modules.json", "model.safetensors"
+"""The first two are in folders of sentence-transformers or model2vec alone."""
 _SETTINGS = "config.json", "config_sentence_transformers.json"
 """Of model2vec and of sentence-transformers."""
 _ITS_FILES = "tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors"
@@ -27,11 +28,6 @@ _MOST_TOKENS = 512
 _KINDS = ["StaticEmbedding"], ["StaticEmbedding", "Normalize"]
 
 
-def is_static(folder: Path) -> bool:
-    """Return whether a folder has what sentence-transformers or model2vec writes."""
-    return any((folder / name).is_file() for name in (_TOKENIZER, _MODULES))
-
-
 def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
     """Return the encoder of a folder that sentence-transformers or model2vec saved.
 
@@ -40,18 +36,18 @@ def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
     parts than a table and Normalize, or another similarity than the cosine, are refused.
     """
     with reading(folder):
-        parts = _json(folder / _MODULES) or [{"type": _KINDS[0][0], "path": ""}]
+        parts = _json(folder / MODULES) or [{"type": _KINDS[0][0], "path": ""}]
         kinds = [part["type"].rpartition(".")[2] for part in parts]
         settings: dict = {}
         for name in _SETTINGS:
             settings |= _json(folder / name) or {}
         similarity = settings.get("similarity_fn_name") or "cosine"
         if kinds not in _KINDS:
-            raise ValueError(f"{_MODULES} has {kinds}; accepted: {_KINDS}")
+            raise ValueError(f"{MODULES} has {kinds}; accepted: {_KINDS}")
         if similarity != "cosine" and len(kinds) == 1:
             raise ValueError(f"similarity_fn_name is {similarity!r}; accepted: 'cosine'")
         inner = folder / parts[0]["path"]
-    files = [inner / _TOKENIZER, inner / _WEIGHTS, folder / _MODULES]
+    files = [inner / TOKENIZER, inner / _WEIGHTS, folder / MODULES]
     files += [folder / name for name in _SETTINGS]
     return _of_files(*files, path=str(folder), pretrained=pretrained, settings=settings)
 

@@ -160,9 +160,8 @@ def test_batches_hold_so_many_sentences_and_characters(monkeypatch):
     # 2 x 9 fits, 3 x 9 does not; one that is too long stands alone.
     lengths = [30, 9, 10, 0, 9, 9, 40]
     texts = [f"{n:0{length}}"[:length] for n, length in enumerate(lengths)]
-    assert [[len(text) for text in batch] for batch in batching.batches(texts)] == [
-        *([0, 9], [9, 9], [10], [30], [40])
-    ]
+    found = [[len(text) for text in batch] for batch in batching.batches(texts)]
+    assert found == [[0, 9], [9, 9], [10], [30], [40]]
     assert list(batching.batches([])) == []
 
 

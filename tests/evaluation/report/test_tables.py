@@ -124,12 +124,8 @@ def test_other_systems_have_rows_of_their_own_and_shares_tables_of_their_own():
         ],
     )
     rows = [(cell.row, cell.kind, cell.value) for cell in found["table_3"].cells]
-    assert rows == [
-        ("this module", "ours", 0.5),
-        ("older", "other", 0.4),
-        ("TF-IDF", "baseline", 0.3),
-        ("word overlap", "baseline", 0.2468),
-    ]
+    assert rows[:2] == [("this module", "ours", 0.5), ("older", "other", 0.4)]
+    assert rows[2:] == [("TF-IDF", "baseline", 0.3), ("word overlap", "baseline", 0.2468)]
     assert rows_of(found["figure_8"]) == {
         ("", "30%"): {"test, all": "0.600", "test, captions": "0.250"},
         ("", "100%"): {"test, all": "0.700", "test, captions": "0.250"},

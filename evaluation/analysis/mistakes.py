@@ -5,7 +5,7 @@ the module scores the pair too high. Intervals are over the pairs of a kind.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from textwrap import indent, shorten
 from typing import Any
@@ -171,13 +171,9 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     )
 
 
-def _by_kind(
-    items: Sequence[dict],
-    kinds: Kinds,
-    values: Callable[[np.ndarray], Mapping[str, np.ndarray]],
-    *,
-    seed: int,
-) -> dict[str, Any]:
+def _by_kind(items: list[dict], kinds: Kinds, values: Callable, *, seed: int) -> dict[str, Any]:
+    """Return the figures of all items and of those of each kind; `values` as in a `Sample`."""
+
     def figures(rows: np.ndarray) -> Group:
         sample = Sample(len(rows), lambda units: values(rows[units]))
         once = {name: None if np.isnan(value) else value for name, value in sample.once().items()}

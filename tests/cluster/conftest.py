@@ -2,7 +2,6 @@
 
 import json
 import os
-import struct
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,73 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.pairs import tfrecord
 from tests.conftest import steps_of
 from tests.engines.processes import free_ports, wait_until
+from tests.model.conftest import flags, nli_folder, pairs_folder, teacher_folder  # noqa: F401
 
 REPOSITORY = Path(__file__).parents[2]
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
-BATCH = 32
 _PATIENCE = 600
 """Seconds that a cluster may take; it needs 15 where nothing else runs."""
-_SHARDS = 4
-_TINY = """\
-task:
-  model:
-    text: {max_tokens: 6, word_buckets: 5000, bigram_buckets: 50}
-    encoder: {type: averaging, averaging: {word_dim: 8, hidden: [], embedding_dim: 8}}
-    response_network: {hidden: [], normalize: true}
-    score_scale: 20.0
-    nli: {hidden: [8]}
-  word_cooccurrence_records: 64
-  word_frequency_records: 64
-trainer:
-  train_steps: 40
-  steps_per_loop: 10
-  checkpoint_interval: 20
-  validation_interval: 40
-  validation_steps: 2
-  optimizer_config:
-    optimizer: {type: rowwise_adagrad, rowwise_adagrad: {initial_accumulator_value: 1.0e-6}}
-    learning_rate: {type: constant, constant: {learning_rate: 0.05}}
-"""
-
-
-@pytest.fixture(scope="session")
-def data(tmp_path_factory):
-    """Pairs whose response follows from the input, and for further tasks, in four shards.
-
-    Validation reads the same records in files of its own.
-    """
-    folder = tmp_path_factory.mktemp("data")
-    for name, example in (("pairs", _pair), ("nli", _nli_pair), ("teacher", _target)):
-        frames = [tfrecord.frame(tfrecord.encode_example(example(number))) for number in range(128)]
-        for shard in range(_SHARDS):
-            for start in ("train", "validation"):
-                path = folder / f"{start}-{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
-                path.write_bytes(b"".join(frames[shard::_SHARDS]))
-    return folder
-
-
-def _pair(number):
-    pair = dict.fromkeys(tfrecord.FEATURES, "")
-    return pair | {"input": f"question{number}", "response": f"answer{number}"}
-
-
-def _nli_pair(number):
-    label = number % 3
-    return {
-        tfrecord.PAIR_ID: str(number),
-        tfrecord.PREMISE: f"premise {number}",
-        tfrecord.HYPOTHESIS: f"{tfrecord.LABELS[label]} {number}",
-        tfrecord.LABEL: label,
-    }
-
-
-def _target(number):
-    embedding = [float(number % 7 == index) for index in range(6)] + [1.0]
-    return {"text": f"question{number}", "embedding": struct.pack("<7e", *embedding)}
+_OPTIMIZER = "trainer__optimizer_config__optimizer"
+_SHORT = {
+    "task__word_cooccurrence_records": 64,
+    "task__word_frequency_records": 64,
+    "trainer__train_steps": 40,
+    "trainer__steps_per_loop": 10,
+    "trainer__validation_interval": 40,
+    "trainer__validation_steps": 2,
+    f"{_OPTIMIZER}__type": "rowwise_adagrad",
+    f"{_OPTIMIZER}__rowwise_adagrad__initial_accumulator_value": 1e-6,
+}
+"""Of the runs of two or three workers, beside the tiny experiment."""
 
 
 class Cluster:
@@ -160,30 +113,19 @@ def run_folder(tmp_path):
 
 
 @pytest.fixture
-def launch(data, tmp_path, run_folder):
+def launch(flags, tmp_path, run_folder):  # noqa: F811
     """Starts a cluster that trains in `run_folder`: its strategy, and overrides."""
-    config = tmp_path / "tiny.yaml"
-    config.write_text(_TINY)
     launched = []
 
     def start(strategy, *, workers=2, experiment="reddit", mode="train", **overrides):
         jobs = {"worker": workers}
         if strategy == PARAMETER_SERVER:
             jobs = {"chief": 1, "worker": workers, "ps": 1}
-        given = {"runtime.distribution_strategy": strategy}
-        for name in experiment.split("_"):
-            task = "task" if name == "reddit" else f"task.{name}"
-            records = "pairs" if name == "reddit" else name
-            for use in ("train", "validation"):
-                given[f"{task}.{use}_data.input_path"] = f"{data}/{use}-{records}-*"
-                given[f"{task}.{use}_data.global_batch_size"] = BATCH
-            given[f"{task}.train_data.shuffle_buffer_size"] = 64
-            if task != "task":
-                given[f"{task}.share"] = 0.3
-        given |= {name.replace("__", "."): value for name, value in overrides.items()}
-        command = [sys.executable, "-m", "model", "--experiment", experiment, "--mode", mode]
-        command += ["--model_dir", run_folder, "--config_file", config, "--params_override"]
-        command += [",".join(f"{name}={value}" for name, value in given.items())]
+        shares = {f"task__{name}__share": 0.3 for name in experiment.split("_")[1:]}
+        given = {"runtime__distribution_strategy": strategy} | shares | _SHORT | overrides
+        parts = flags(experiment, **given) | {"mode": mode, "model_dir": run_folder}
+        command = [sys.executable, "-m", "model"]
+        command += [part for name, value in parts.items() for part in (f"--{name}", value)]
         logs = tmp_path / f"logs-{len(launched)}"
         logs.mkdir()
         launched.append(Cluster(command, jobs, logs))

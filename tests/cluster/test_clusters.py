@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from model.checkpoints import trained
-from tests.cluster.conftest import BATCH, MULTI_WORKER, PARAMETER_SERVER
+from tests.cluster.conftest import MULTI_WORKER, PARAMETER_SERVER
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -36,12 +36,12 @@ def test_two_workers_train_one_model(launch, run_folder, saved, logged):
         assert len(list(folder.glob("events.*"))) == 1
     for folder in (run_folder, run_folder / "best"):
         model, text = trained.load(folder)
-        assert model.encode_inputs(text(tf.constant(["question1"]))).shape == (1, 8)
+        assert model.encode_inputs(text(tf.constant(["question1"]))).shape == (1, 12)
 
 
-def test_too_few_files_and_negatives_of_all_workers(launch, data, logged):
-    """With all scores near 0 the loss is the logarithm of how many responses there are."""
-    (file,) = data.glob("train-pairs-00000-*")
+def test_too_few_files_and_negatives_of_all_workers(launch, pairs_folder, logged):
+    """With all scores near 0 the loss is the logarithm of how many responses there are: 32."""
+    (file,) = pairs_folder.glob("train-00000-*")
     cluster = launch(MULTI_WORKER, task__train_data__input_path=file)
     assert [cluster.wait(), cluster.wait("worker", 1)] == [1, 1]
     assert str(file) in cluster.error()
@@ -53,7 +53,7 @@ def test_too_few_files_and_negatives_of_all_workers(launch, data, logged):
         trainer__train_steps=10,
     )
     assert cluster.wait() == 0, cluster.log()
-    assert logged("training_loss")[10] == pytest.approx(math.log(BATCH), abs=0.01)
+    assert logged("training_loss")[10] == pytest.approx(math.log(32), abs=0.01)
 
 
 def test_a_killed_worker_ends_the_job_and_one_that_is_stopped_stops_all(launch, run_folder, saved):

@@ -197,7 +197,10 @@ def _read_delimited(
         table = rows(lines, form)
         header = next(table, None)
         if header is not None and header.fault:
-            raise UnreadableFileError(f"{file.path}: its header cannot be read: {header.fault}")
+            hint = "; --encoding names another" if "UTF-8" in header.fault else ""
+            raise UnreadableFileError(
+                f"{file.path}: its header cannot be read: {header.fault}{hint}"
+            )
         positions, notes = _positions_of(names, header.fields if header else [], file.path)
         found = Rows(file.path, notes=notes)
         by_default = form.quotes is None and not form.encloses

@@ -155,9 +155,12 @@ class TableSource(NamedTuple):
                 if is_required:
                     raise InputError(f"--input: {error}") from error
         if is_required and malformed and not texts:
-            path, number, _, reason = malformed[0]
-            what = "none of its first rows is a message"
-            raise InputError(f"--input: {path}: {what}; line {number}: {reason}")
+            path, number, line, reason = malformed[0]
+            is_text = line.decode(errors="replace").encode() == line
+            raise InputError(
+                f"--input: {path}: none of its first rows is a message; line {number}: "
+                f"{reason}{'' if is_text else '; --encoding names another than UTF-8'}"
+            )
         paths = [PurePath(file.path) for file in files]
         same_names = len({path.name for path in paths}) < len(paths)
         in_zips = any(path.suffix.lower() == ".zip" for path in paths)

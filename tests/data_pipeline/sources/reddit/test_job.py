@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import tensorflow as tf
 
 RULES = ("deleted", "deleted_later", "length", "alphabetic", "prefix", "bot")
@@ -53,3 +54,27 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
     assert "parent_id" in letters[1]["reason"]
     assert not (output / "_incomplete").exists()
     assert "pairs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            ["RC_2006-01.bz2"],
+            {
+                **{"lines": 3666, "comments": 3666, "kept": 2275, "replies": 732, "pairs": 422},
+                "dropped": dict(zip(RULES, (529, 0, 677, 184, 0, 1), strict=True)),
+            },
+        ),
+        (
+            ["RC_2005-12.bz2", "RC_2006-01.bz2", "RC_2006-02.bz2"],
+            {"comments": 13836, "kept": 8257, "replies": 3200, "pairs": 1795},
+        ),
+    ],
+)
+def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statistics_of):
+    files = ",".join(str(real_data / "reddit" / name) for name in names)
+    run("--input", files, "--output", tmp_path / "out")
+    statistics = statistics_of(tmp_path / "out")
+    assert {key: statistics[key] for key in expected} == expected
+    assert statistics["train_pairs"] + statistics["test_pairs"] == statistics["pairs"]

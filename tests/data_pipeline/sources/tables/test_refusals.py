@@ -61,11 +61,12 @@ def test_a_field_that_a_later_file_lacks_is_named(refused, write_table, tmp_path
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
-def test_a_file_of_another_encoding_is_not_read(refused, tmp_path, encoding):
+def test_a_file_of_another_encoding_needs_the_option(refused, tmp_path, encoding):
     path = tmp_path / "c.csv"
     path.write_bytes("id,to,said\n2,1,café\n".encode(encoding))
-    assert f"{path}: " in (message := refused("conversations", "--input", path, *LINKED))
-    assert "not UTF-8" in message
+    message = refused("conversations", "--input", path, *LINKED)
+    assert f"{path}: " in message
+    assert "--encoding" in message
 
 
 def test_values_that_python_cannot_hold_are_named(refused, tmp_path):

@@ -1,16 +1,12 @@
 """Files of word vectors in the text format of GloVe, fastText and word2vec.
 
-    for entry in word_vectors.read(Path("glove.840B.300d.txt.gz")):
-        if entry.word in wanted:
-            vectors[entry.word] = entry.vector()
-
 A line is a word and its numbers between single spaces, in UTF-8, plain or `.gz`. The first one
 says how many numbers; other words may contain spaces, as some in GloVe 840B do. A first line of two
-whole numbers, of words and of their width, is a header.
+whole numbers, of words and of their width, is a header. Of a repeated word the first vector counts.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +35,16 @@ class Entry(NamedTuple):
         if not np.isfinite(vector).all():
             raise InputError(f"{self.place}: a number of {self.word!r} is not finite in float32")
         return vector
+
+
+def of_words(path: Path, words: Iterable[str]) -> dict[str, np.ndarray]:
+    """Vectors of those of the words, as written and in lower case, that a file has."""
+    wanted = {form for word in words for form in (word, word.lower())}
+    found: dict[str, np.ndarray] = {}
+    for entry in read(path):
+        if entry.word in wanted and entry.word not in found:
+            found[entry.word] = entry.vector()
+    return found
 
 
 def read(path: Path) -> Iterator[Entry]:

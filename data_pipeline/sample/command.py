@@ -27,21 +27,17 @@ def main(options: SampleOptions) -> None:
 def write_sample(options: SampleOptions) -> None:
     """Writes the sample world into a folder; the same options give the same bytes.
 
-    Raises:
-      InputError: if the folder holds real data or is not local.
-      ClaimedError: if another process works in the folder.
+    An InputError if the folder holds real data or is not local, or another process works in it.
     """
     if not options.output or is_remote(options.output):
         raise InputError(f"--output: {options.output!r}: accepted: a local folder")
     output, comments, seed = Path(options.output), options.comments, options.seed
     marker = output / MARKER
-    for name in (*labelled.FOLDERS, _REDDIT):
-        if (output / name).exists() and not is_marker(marker):
-            raise InputError(
-                f"--output: {str(output / name)!r} already exists and is not a sample "
-                "world; name another folder"
-            )
     with claim(output):
+        for name in (*labelled.FOLDERS, _REDDIT):
+            if (output / name).exists() and not is_marker(marker):
+                said = "already exists and is not a sample world; name another folder"
+                raise InputError(f"--output: {str(output / name)!r} {said}")
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
         for name, content in labelled.files(seed):
             (output / name).parent.mkdir(exist_ok=True)

@@ -154,11 +154,7 @@ def of_file(path: Path) -> WordTable:
 
     def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
         asked = sorted(words)
-        wanted = {*asked, *map(str.lower, asked)}
-        found: dict[str, np.ndarray] = {}
-        for entry in word_vectors.read(path):
-            if entry.word in wanted and entry.word not in found:
-                found[entry.word] = entry.vector()
+        found = word_vectors.of_words(path, asked)
         cased = ((word, found.get(word, found.get(word.lower()))) for word in asked)
         return {word: row for word, row in cased if row is not None}
 

@@ -64,19 +64,10 @@ class WordVectors:
 def load_vectors(path: Path, wanted: Iterable[str]) -> WordVectors:
     """Vectors of the wanted words, looked up as written and in lower case, that a file has.
 
-    Raises:
-      InputError: if the vectors cannot be used; names the line.
+    An InputError, which names the line, if the vectors cannot be used.
     """
-    asked = {form for word in wanted for form in (word, word.lower())}
-    seen: set[str] = set()
-    found: dict[str, np.ndarray] = {}
-    for entry in word_vectors.read(path):
-        if entry.word in seen:
-            raise InputError(f"{entry.place}: the word {entry.word!r} again")
-        seen.add(entry.word)
-        if entry.word in asked:
-            found[entry.word] = entry.vector()
+    found = word_vectors.of_words(path, wanted)
     if not found:
-        raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")
+        raise InputError(f"{path}: has a vector for none of the words of the data")
     rows = np.stack(list(found.values()))
     return WordVectors(list(found), np.pad(rows, [(UNKNOWN + 1, 0), (0, 0)]))

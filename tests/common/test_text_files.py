@@ -69,6 +69,15 @@ def test_a_word_may_contain_spaces(write_text):
         assert {entry.word for entry in found} == {"the", ". . ."}
 
 
+def test_of_a_word_that_comes_again_the_first_counts(write_text):
+    path = write_text("vectors.txt", GOOD + "the 5 6\nThe 7 8\n")
+    found = word_vectors.of_words(path, ["The", "dog"])
+    assert {word: vector.tolist() for word, vector in found.items()} == {
+        "the": [1, 2],
+        "The": [7, 8],
+    }
+
+
 @pytest.mark.parametrize(
     ("content", "place"),
     [

@@ -22,15 +22,13 @@ from data_pipeline.job.context import add_context_turns
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import NumberedFile, read_files
 from data_pipeline.job.threads import add_threads
+from data_pipeline.pairs.copies import cap_copies, count_in_train
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
-from data_pipeline.pairs.deduplication import cap_copies
-from data_pipeline.pairs.newest import add_splits
 from data_pipeline.pairs.options import ALL
-from data_pipeline.pairs.overlap import count_in_train
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import write_shard
-from data_pipeline.pairs.splits import NEWEST, with_hashed_splits
+from data_pipeline.pairs.splits import add_splits
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout
@@ -73,13 +71,8 @@ def build(
         partitions = plan.partitions
         pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
         tallies.append(tally)
-    split_by, test = plan.options.split_by, plan.options.test_fraction
-    fractions = {"test_fraction": test, "validation_fraction": plan.options.validation_fraction}
-    if split_by == NEWEST:
-        pairs, tally = add_splits(pairs, **fractions)
-        tallies.append(tally)
-    else:
-        pairs |= "Split the pairs" >> beam.Map(with_hashed_splits, split_by=split_by, **fractions)
+    pairs, of_splits = add_splits(pairs, plan.options)
+    tallies += of_splits
     rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
     files.append(
         group_all(rows, keys=len(plan.shards.listed()))

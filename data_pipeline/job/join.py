@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.execution.columns import crc32_of, lengths_of, pieces, values_of
+from data_pipeline.execution.columns import crc32_of, lengths_of, numbered, pieces, values_of
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.progress import JOINING, Note
 from data_pipeline.execution.report import COUNTS, TALLY
@@ -120,9 +120,8 @@ def pair_partition(
 ) -> Iterator[Any]:
     """(partition, its messages and replies) -> batches of pairs; tagged, their counts.
 
-    Of several messages with one id the first counts, in the order of inputs and lines. If they
-    name different parents, each is paired. With the paths of the files, what is ambiguous is
-    tagged, too.
+    Of several messages with one id the first counts, in the order of inputs and lines. With the
+    paths of the files, what is ambiguous is tagged, too.
 
     Yields:
       Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs; tagged, the tally
@@ -132,7 +131,8 @@ def pair_partition(
     own = OwnMessages(blocks[OWN_MESSAGES])
     replies, are_first = _in_reading_order(blocks[REPLIES], REPLIES_SCHEMA)
     if not are_first.all():
-        are_first = _are_first_copies(replies)
+        # Copies that name different parents are each paired.
+        are_first = _are_first(pa.array(numbered(replies, "id", "parent")))
     schema = pairs_schema(context_turns)
     kept = are_first & values_of(replies.column("dropped_by").is_null())
     parents = own.rows_of(replies.column("parent"))
@@ -151,15 +151,6 @@ def pair_partition(
         yield pairs
     yield TaggedOutput(TALLY, {COUNTS: counts})
     Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
-
-
-def _are_first_copies(replies: pa.RecordBatch) -> np.ndarray:
-    """Whether each reply is the first with its id and its parent [rows]."""
-    ids, parents = (
-        replies.column(name).dictionary_encode().indices.to_numpy().astype(np.int64)
-        for name in ("id", "parent")
-    )
-    return _are_first(pa.array(ids << 32 | parents))
 
 
 def _are_first(values: Any) -> np.ndarray:

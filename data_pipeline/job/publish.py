@@ -21,9 +21,9 @@ from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.flow import MERGED
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import FileRead, first_examples
-from data_pipeline.pairs.newest import UNKNOWN
-from data_pipeline.pairs.overlap import IN_TRAIN
-from data_pipeline.pairs.splits import NEWEST, SPLITS, TEST, TRAIN, VALIDATION
+from data_pipeline.pairs.copies import IN_TRAIN
+from data_pipeline.pairs.options import NEWEST
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import as_json, open_stored
@@ -113,7 +113,7 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         counts[f"{split}_pairs"] = sum(file.records for file in report.files if file.split == split)
     names = [name for name, is_counted in optional.items() if is_counted]
     names += [f"{split}_pairs" for split in plan.shards.by_split]
-    names += map(IN_TRAIN.format, plan.shards.held_out)
+    names += [IN_TRAIN.format(split) for split in plan.shards.by_split if split != TRAIN]
     return statistics | {name: counts[name] for name in names}
 
 
@@ -157,8 +157,8 @@ def _accept(
         )
     if unknown := counts.get(UNKNOWN):
         hints.append(f"{unknown:,} threads have no time: --split_by {NEWEST} trains on the most")
-    for split in plan.shards.held_out:
-        held_out, learned = counts[f"{split}_pairs"], counts[IN_TRAIN.format(split)]
+    for split in plan.shards.by_split:
+        held_out, learned = counts[f"{split}_pairs"], counts.get(IN_TRAIN.format(split), 0)
         if learned > _MANY_IN_TRAIN * held_out:
             hints.append(
                 f"{learned:,} of {held_out:,} {split} pairs have the texts of a {TRAIN} pair, "

@@ -7,13 +7,13 @@ from typing import Any
 from common.command_line import option
 from common.errors import InputError
 from data_pipeline.execution.options import ExclusionOptions, FolderOptions, LimitOptions
-from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD
-from data_pipeline.pairs.splits import NEWEST, SPLIT_BY, THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 
-REPLIES = "replies"
-HALVES = "halves"
-PAIRS_OF = (REPLIES, HALVES)
+TFRECORD, PARQUET, _ = FORMATS = ("tfrecord", "parquet", "jsonl")
+THREAD, PAIR, NEWEST = SPLIT_BY = ("thread", "pair", "newest")
+"""`pair` is the paper's random split (section 4.1): pairs of one thread may be in several splits;
+else all are in one."""
+REPLIES, HALVES = PAIRS_OF = ("replies", "halves")
 """What becomes a pair: a message and a reply to it, or the halves of a message."""
 FILE, FOLDER, ALL = "file", "folder", "all"
 IDS_WITHIN = (THREAD, FILE, FOLDER, ALL)

@@ -28,9 +28,3 @@ def pairs_schema(context_turns: int) -> pa.Schema:
         columns[CONTEXT.format(turn)] = pa.large_string()
         columns[CONTEXT_ID.format(turn)] = pa.string()
     return pa.schema(columns)
-
-
-def stored_columns(context_turns: int, *, has_authors: bool) -> list[str]:
-    """Names of the stored features of a pair."""
-    own = [OWN_REPLY] if has_authors else []
-    return [*FEATURES, *own, *map(CONTEXT.format, range(context_turns))]

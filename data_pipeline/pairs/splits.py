@@ -1,32 +1,45 @@
-"""Train, validation or test, from a stable hash of the thread or of the pair.
+"""Train, validation or test: from a stable hash of the thread or of the pair, or by time.
 
 The hash depends on nothing but the ids, so that a pair is in the same split in every run, on every
 machine and runner, and stays there when more input is added. The lowest hashes are test, with or
 without a validation set, which is taken from train.
+
+By time the newest threads are test, and those before them validation; a thread is as old as its
+earliest reply. One worker looks at threads and times alone, 16 bytes a thread and batch, and the
+others at the hashes of threads that are held out.
 """
 
 import hashlib
 import math
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
+import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from apache_beam.pvalue import AsSingleton
 
-from data_pipeline.pairs.schema import SPLIT
+from data_pipeline.execution.report import COUNTS
+from data_pipeline.pairs.options import NEWEST, PAIR, PairOptions
+from data_pipeline.pairs.schema import CREATED, SPLIT
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
+UNKNOWN = "threads_without_time"
+"""The count of threads that have no reply with a time: they are taken for the oldest."""
+_THREADS = np.dtype([("thread", "<u8"), ("time", "<i8")])
+_NEVER = np.iinfo(np.int64).max
 
-THREAD = "thread"
-"""All pairs of a thread in one split, so that no text is in two."""
-PAIR = "pair"
-"""The paper's random split (section 4.1): pairs of one thread may be in several splits."""
-NEWEST = "newest"
-"""All pairs of a thread in one split, the newest threads in test (`pairs.newest`)."""
-SPLIT_BY = (THREAD, PAIR, NEWEST)
+
+class HeldOut(NamedTuple):
+    """The newest threads: their hashes, uint64 [threads]."""
+
+    test: np.ndarray
+    validation: np.ndarray
+    unknown: int
+    """How many of all threads have no time."""
 
 
 def stable_hash(text: bytes) -> bytes:
@@ -40,39 +53,75 @@ def stable_hashes(texts: Any) -> np.ndarray:
     return np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64)
 
 
-def with_hashed_splits(
-    pairs: pa.RecordBatch, *, split_by: str, **fractions: float
-) -> pa.RecordBatch:
-    """The pairs with the column `SPLIT`, as `splits_of` finds it of their threads or their ids."""
-    keys = pairs.column(THREAD_ID)
-    if split_by == PAIR:
-        ids = pairs.column(INPUT_ID), pairs.column(RESPONSE_ID)
-        keys = pc.binary_join_element_wise(*ids, " ")
-    return with_splits(pairs, keys, partial(splits_of, **fractions))
+def add_splits(
+    pairs: beam.PCollection, options: PairOptions
+) -> tuple[beam.PCollection, list[beam.PCollection]]:
+    """Batches of pairs -> the same with the column `SPLIT`; and tallies."""
+    if options.split_by != NEWEST:
+        return pairs | "Split the pairs" >> beam.Map(with_splits, options), []
+    held_out = (
+        pairs
+        | "List the threads with their times" >> beam.Map(times_of)
+        | "Collect the threads" >> beam.combiners.ToList()
+        | "Find the newest threads" >> beam.Map(newest, options)
+    )
+    tally = held_out | "Count threads without a time" >> beam.Map(
+        lambda found: {COUNTS: Counter({UNKNOWN: found.unknown})}
+    )
+    return pairs | "Add the splits" >> beam.Map(with_splits, options, AsSingleton(held_out)), [
+        tally
+    ]
+
+
+def times_of(pairs: pa.RecordBatch) -> bytes:
+    """Each thread of a batch, and the time of its earliest reply, as `_THREADS`."""
+    threads = pairs.column(THREAD_ID).dictionary_encode()
+    found = np.empty(len(threads.dictionary), _THREADS)
+    found["thread"], found["time"] = stable_hashes(threads.dictionary), _NEVER
+    times = pairs.column(CREATED).fill_null(_NEVER).to_numpy()
+    np.minimum.at(found["time"], threads.indices.to_numpy(), times)
+    return found.tobytes()
+
+
+def newest(batches: Iterable[bytes], options: PairOptions) -> HeldOut:
+    """The threads of all batches, as `times_of` lists them -> the newest; of equal age by hash."""
+    rows = np.concatenate([np.frombuffer(batch, _THREADS) for batch in (b"", *batches)])
+    threads, of_row = np.unique(rows["thread"], return_inverse=True)
+    times = np.full(len(threads), _NEVER)
+    np.minimum.at(times, of_row, rows["time"])
+    order = threads[np.lexsort((threads, -times, times == _NEVER))]
+    test, validation, _ = np.split(order, [round(end * len(order)) for end in _ends(options)])
+    return HeldOut(test, validation, int((times == _NEVER).sum()))
+
+
+def _ends(options: PairOptions) -> tuple[float, float]:
+    """Where the shares of test and of validation end."""
+    return options.test_fraction, options.test_fraction + options.validation_fraction
 
 
 def with_splits(
-    pairs: pa.RecordBatch, keys: Any, find: Callable[[Any], np.ndarray]
+    pairs: pa.RecordBatch, options: PairOptions, held_out: HeldOut | None = None
 ) -> pa.RecordBatch:
-    """The pairs with the column `SPLIT`, which `find` finds of some of the keys, strings [rows]."""
+    """The pairs with the column `SPLIT`, by their threads or their ids.
+
+    Test are the lowest of all 64-bit hashes, and validation those above, unless both are given.
+    """
+    keys = pairs.column(THREAD_ID)
+    if options.split_by == PAIR:
+        ids = pairs.column(INPUT_ID), pairs.column(RESPONSE_ID)
+        keys = pc.binary_join_element_wise(*ids, " ")
     encoded = keys.dictionary_encode()
-    splits = find(encoded.dictionary).astype(np.int8)
+    hashes = stable_hashes(encoded.dictionary)
+    if held_out is None:
+        are_held_out = [_below(hashes, end) for end in _ends(options)]
+    else:
+        are_held_out = [np.isin(hashes, held_out.test), np.isin(hashes, held_out.validation)]
+    train, validation, test = map(np.int8, range(len(SPLITS)))
+    splits = np.select(are_held_out, [test, validation], train)
     return pairs.append_column(SPLIT, pa.array(splits[encoded.indices.to_numpy()]))
 
 
-def splits_of(keys: Any, *, test_fraction: float, validation_fraction: float) -> np.ndarray:
-    """The split of each of some strings, an index into `SPLITS`: int64 [keys].
-
-    Of all 64-bit hashes, the lowest `test_fraction` are test; validation are those above.
-    """
-    position = stable_hashes(keys)
-    ends = test_fraction, test_fraction + validation_fraction
-    is_test, is_validation = (_below(position, end) for end in ends)
-    train, validation, test = range(len(SPLITS))
-    return np.where(is_test, test, np.where(is_validation, validation, train))
-
-
-def _below(position: np.ndarray, fraction: float) -> np.ndarray:
-    """Whether each position is in the first `fraction` of all 64-bit numbers."""
+def _below(hashes: np.ndarray, fraction: float) -> np.ndarray:
+    """Whether each hash is in the first `fraction` of all 64-bit numbers."""
     end = math.ceil(fraction * 2**64)
-    return position <= np.uint64(min(end, 2**64) - 1) if end > 0 else np.zeros(len(position), bool)
+    return hashes <= np.uint64(min(end, 2**64) - 1) if end > 0 else np.zeros(len(hashes), bool)

@@ -3,7 +3,7 @@
 Importing TensorFlow takes 8 s, for which neither the launcher of the Beam job nor its workers
 should wait. A test reads the records back with TensorFlow.
 
-The encoder is written by hand because of its speed (`pairs.formats`). The decoder uses protocol
+The encoder is written by hand because of its speed (`pairs.shards`). The decoder uses protocol
 buffers: 2.7 microseconds a pair.
 """
 

@@ -9,7 +9,6 @@ from common.command_line import option
 from common.errors import InputError
 from common.tables.delimited import ESCAPE, QUOTES, Dialect, check_escape
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
-from data_pipeline.pairs.splits import THREAD
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
@@ -266,7 +265,7 @@ class ConversationOptions(TableOptions, FlowOptions):
         for name, field in _NEEDS.items():
             if getattr(self, name) and not getattr(self, field):
                 raise InputError(f"--{name}: needs --{field}")
-        if self.ids_within == THREAD and not self.thread_field:
+        if self.ids_within == "thread" and not self.thread_field:
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:
             raise InputError(

@@ -9,8 +9,9 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
-from data_pipeline.pairs.formats import FORMATS, encode_columns, frame_columns, make_format
+from data_pipeline.pairs.options import FORMATS
 from data_pipeline.pairs.reader import read_pairs, read_texts
+from data_pipeline.pairs.shards import encode_columns, frame_columns, make_format
 from data_pipeline.pairs.tfrecord import FEATURES, decode_example, encode_example, frame
 from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.storage.filesystem import Tap, file_crc32c

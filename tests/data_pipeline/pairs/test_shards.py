@@ -11,7 +11,7 @@ from data_pipeline.execution.exchange import Exchange
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import ROWS, Shards, write_shard
-from data_pipeline.pairs.splits import with_hashed_splits
+from data_pipeline.pairs.splits import with_splits
 
 
 def shards_with(train=4, test=2, validation=0, **given):
@@ -35,11 +35,7 @@ def rows_by_shard(shards, pairs):
     """Shard -> its rows as dicts, in the order of the pairs."""
     options = shards.options
     batch = pa.RecordBatch.from_pylist(pairs, schema=pairs_schema(options.context_turns))
-    split = {
-        name: getattr(options, name)
-        for name in ("split_by", "test_fraction", "validation_fraction")
-    }
-    rows, of_row = shards.rows(with_hashed_splits(batch, **split))
+    rows, of_row = shards.rows(with_splits(batch, options))
     found = {}
     for row, shard in zip(rows.column("row").to_pylist(), of_row.tolist(), strict=True):
         found.setdefault(shards.listed()[shard], []).append(orjson.loads(row))

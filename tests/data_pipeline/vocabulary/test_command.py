@@ -7,7 +7,7 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline import VocabularyOptions, count_vocabulary
-from data_pipeline.pairs.formats import make_format
+from data_pipeline.pairs.shards import make_format
 from data_pipeline.pairs.tfrecord import INPUT, RESPONSE, encode_example, frame
 from data_pipeline.storage.filesystem import file_crc32c
 

@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from data_pipeline.pairs import newest
+from data_pipeline.pairs.options import PairOptions
 from data_pipeline.pairs.reader import read_pairs
-from data_pipeline.pairs.splits import SPLITS, stable_hash
+from data_pipeline.pairs.splits import SPLITS, newest, stable_hash, times_of
 
 HASH = {name: int.from_bytes(stable_hash(name.encode()), "big") for name in "abcdef"}
 FRACTIONS = ("--test_fraction", "0.2", "--validation_fraction", "0.1", "--split_by", "newest")
@@ -16,8 +16,9 @@ def held_out(*cuts, test, **times):
     rows = [(thread, time) for thread, some in times.items() for time in some]
     schema = pa.schema([("thread_id", pa.string()), ("created", pa.int64())])
     table = pa.table([*zip(*rows, strict=True)], schema=schema)
-    batches = [newest.times_of(each) for each in table.to_batches(max_chunksize=cuts[0])]
-    found = newest.newest(batches, test_fraction=test, validation_fraction=0.3)
+    batches = map(times_of, table.to_batches(max_chunksize=cuts[0]))
+    fractions = {"test_fraction": test, "validation_fraction": 0.3}
+    found = newest(batches, PairOptions(input=("a.csv",), output="out", **fractions))
     names = {value: name for name, value in HASH.items()}
     return *({names[each] for each in some.tolist()} for some in found[:2]), found.unknown
 

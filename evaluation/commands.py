@@ -17,7 +17,7 @@ from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import sentence_transformer, words
 from evaluation.options import BaselinesOptions
 from evaluation.probes import sts_tuning
-from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS, Result
+from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS
 from evaluation.results.runs import BASELINES
 from evaluation.results.store import Store
 from evaluation.tasks import evaluate
@@ -39,40 +39,34 @@ SETTINGS = {
 
 def score(options: Any) -> None:
     """Score a module on the data of a task; with `sts --tune`, with the matrix too."""
-    encoder, is_sts = options.module, options.task == "sts"
+    encoder = options.module
     data: Any = _files(options) if options.task == RETRIEVAL else options.data
-    if is_sts and options.tune:
+    if options.task == "sts" and options.tune:
         sts_task.tuning_sources(data)  # an error before the module is loaded
         encoder = evaluation.load_encoder(encoder)
-    results = _scored(encoder, options.task, data, options, file=options.output / sts_matrix.FILE)
-    figures = [one.metrics["pearson"] for one in results if is_sts]
-    if figures and all(figure is None or figure != figure for figure in figures):
-        raise InputError(f"{results[0].name}: the module gives all of its pairs the same score")
+    _scored(encoder, options.task, data, options, file=options.output / sts_matrix.FILE)
 
 
 def _files(options: Any) -> RetrievalFiles:
     return RetrievalFiles(options.queries, options.documents, options.relevant)
 
 
-def _scored(
-    encoder: Any, task: str, data: Any, options: Any, *, file: Path | None = None
-) -> list[Result]:
+def _scored(encoder: Any, task: str, data: Any, options: Any, *, file: Path | None = None) -> None:
     """Score on the data of a task; dense embeddings with the matrix of `--tune`, too."""
     store = Store(output=options.output, seed=options.seed, again=options.again)
     settings = {name: getattr(options, name) for name in SETTINGS.get(task, ())}
     if task == "sts":
         settings["columns"] = options.named_columns()
-    results = evaluate(encoder, task, data, **settings, **vars(store))
+    evaluate(encoder, task, data, **settings, **vars(store))
     if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
         if hasattr(encoder, "fit"):  # words of the train file count too
             sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
             texts = (pair for one in sources for pair in sts_files.read(one).texts())
             encoder.fit([text for pair in texts for text in pair])
-        results += _tuned(encoder, data, store, file=file)
-    return results
+        _tuned(encoder, data, store, file=file)
 
 
-def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> list[Result]:
+def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> None:
     """Score with the matrix, which is learned only if a result or its file is missing."""
     train, dev = sts_task.tuning_sources(path)
 
@@ -87,10 +81,9 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> list
         print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
         return found.matrix
 
-    results = store.results(sts_task.evaluations(path, lambda texts: encoder, matrix=matrix))
+    store.results(sts_task.evaluations(path, lambda texts: encoder, matrix=matrix))
     if file and not file.exists():
         matrix()
-    return results
 
 
 def baselines(options: BaselinesOptions) -> None:

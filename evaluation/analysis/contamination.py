@@ -3,7 +3,8 @@
 The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,7 +21,7 @@ from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
 from evaluation.options import ContaminationOptions
 from evaluation.results import measure, store
-from evaluation.results.result import TASKS, Group, Result
+from evaluation.results.result import TASKS, Group, Result, data_name
 from evaluation.results.store import Evaluation, Store
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
@@ -34,13 +35,17 @@ NOTE = (
 def run(options: ContaminationOptions) -> None:
     """Read the training data once; write and print the overlaps of each evaluation set."""
     sets: dict[Source, list[TextPair]] = {}
+    results = store.read_results(options.results) if options.results else []
     for task in TASKS:
         for path in getattr(options, task):
-            for source, items in find(task, path, seed=options.seed):
+            for source, items in find(task, path, results, seed=options.seed):
                 if source.name in {other.name for other in sets}:
                     raise InputError(f"{path}: an evaluation set {source.name} again")
                 sets[source] = items
-    scored = _scored(options.results, sets, seed=options.seed) if options.results else {}
+    scored = _scored(results, sets)
+    if options.results and not scored:
+        names = ", ".join(source.name for source in sets)
+        raise InputError(f"--results {options.results}: no result of {names}")
     found = (tfrecords.find(path, *tfrecords.TRAINING) for path in options.training)
     files = tuple(chain.from_iterable(found))
     texts = tfrecords.training_texts
@@ -66,11 +71,14 @@ def run(options: ContaminationOptions) -> None:
     Store(output=options.output, again=True).results(evaluations)
 
 
-def find(task: str, path: Path, *, seed: int) -> list[tuple[Source, list[TextPair]]]:
+def find(
+    task: str, path: Path, results: Sequence[Result] = (), *, seed: int = 0
+) -> list[tuple[Source, list[TextPair]]]:
     """Return every evaluation set of a task in a file or folder, as that task finds them.
 
-    With each come the texts of its items, in the order of its result's. `seed` is that of response
-    ranking, which orders its items by it. Files without text, which CQA has, are left out.
+    With each come the texts of its items, in the order of its result's. Response ranking chooses
+    and orders its items by the settings of each result of the same data, without any by `seed`.
+    Files without text, which CQA has, are left out.
     """
     found: Any
     match task:
@@ -85,9 +93,19 @@ def find(task: str, path: Path, *, seed: int) -> list[tuple[Source, list[TextPai
             every = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
             found = [(source, data) for source, data in every if data.has_text]
         case _:
-            source = ranking_files.find(path)
-            pairs = ranking_files.shuffled(ranking_files.read(source).pairs, seed=seed)
-            found = [(source, RankingData(source.name, pairs))]
+            source, found = ranking_files.find(path), []
+            sha256 = source.provenance()["sha256"]
+            asked: dict[str, Any] = {
+                one.name: one.settings
+                for one in results
+                if one.task == task and one.data.get("sha256") == sha256
+                if data_name(one.name) == one.name  # in context it has the same items
+            }
+            for name, settings in (asked or {source.name: {"seed": seed}}).items():
+                own_replies = settings.get("own_replies", False)
+                pairs = ranking_files.read(source, own_replies=own_replies).pairs
+                pairs = ranking_files.shuffled(pairs, seed=settings["seed"])
+                found.append((replace(source, name=name), RankingData(name, pairs)))
     return [(source, data.texts()) for source, data in found]
 
 
@@ -126,21 +144,15 @@ def result_of(
     )
 
 
-def _scored(folder: Path, sets: Mapping[Source, list[TextPair]], *, seed: int) -> dict[str, Result]:
-    results = {one.name: one for one in store.read_results(folder)}
-    found = {}
+def _scored(results: Sequence[Result], sets: Mapping[Source, list[TextPair]]) -> dict[str, Result]:
+    by_name, found = {one.name: one for one in results}, {}
     for source, items in sets.items():
-        if not (scored := results.get(source.name)):
+        if not (scored := by_name.get(source.name)):
             continue
-        order = scored.settings.get("seed")
-        if scored.task == "response_ranking" and order != seed:
-            raise InputError(f"--seed is {seed}; {source.name} in --results has {order}")
         if scored.data.get("sha256") != source.provenance()["sha256"]:
             raise InputError(f"{source.name}: computed on other data than {source.files[0]}")
         if len(scored.items) != len(items):  # of a file that another version read
             both = f"{len(scored.items)} items in --results, {len(items)} in the data"
             raise InputError(f"{source.name}: {both}; compute it again with --again")
         found[source.name] = scored
-    if not found:
-        raise InputError(f"--results {folder}: no result of {', '.join(x.name for x in sets)}")
     return found

@@ -47,15 +47,8 @@ def find(path: Path, split: str = "test") -> Source:
 
 
 def read(source: Source, *, own_replies: bool = False) -> RankingData:
-    """Read every pair, but replies to oneself only if asked. Single shards may be empty.
-
-    A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
-    """
-    pairs = []
-    for path in source.files:
-        for number, pair in enumerate(tfrecords.parse_records(path, _pair), start=1):
-            ids = {role: f"{path.name}:{number}:{role.removesuffix('_id')}" for role in _IDS}
-            pairs.append(pair if pair.input_id else pair._replace(**ids))
+    """Read every pair, but replies to oneself only if asked. Single shards may be empty."""
+    pairs = [pair for path in source.files for pair in tfrecords.parse_records(path, _pair)]
     if not pairs:
         raise InputError(f"{source.files[0]}: no pairs")
     if all(pair.own_reply is None for pair in pairs):
@@ -67,10 +60,14 @@ def read(source: Source, *, own_replies: bool = False) -> RankingData:
 def _pair(features: Features) -> Pair:
     turns = itertools.takewhile(features.__contains__, map("context/{}".format, itertools.count()))
     context = " ".join(tfrecords.text(features, name) for name in turns).strip()
-    given = ("input", "response", *(_IDS if any(name in features for name in _IDS) else ()))
-    texts = dict.fromkeys(_IDS, "") | {name: tfrecords.text(features, name) for name in given}
+    texts = {name: tfrecords.text(features, name) for name in ("input", "response")}
+    if any(name in features for name in _IDS):
+        ids = {name: tfrecords.text(features, name) for name in _IDS}
+    else:  # of the texts, not of the place: shards may be cut anew
+        digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.values()]
+        ids = dict(zip(_IDS, digests, strict=True))
     own_reply = tfrecords.text(features, "own_reply") if "own_reply" in features else None
-    return Pair(**texts, context=context, own_reply=own_reply)
+    return Pair(**texts, **ids, context=context, own_reply=own_reply)
 
 
 def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:

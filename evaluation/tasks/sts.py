@@ -92,6 +92,8 @@ def evaluate(
     left, right = similarity.of_pairs(encoder.encode, texts)
     cosines = similarity.cosine(left, right)
     scores = -np.arccos(cosines)
+    if scores.min() == scores.max():
+        raise InputError(f"{name}: the encoder gives all pairs the same score")
     if matrix is not None:
         others["untuned"] = scores
         cosines = similarity.cosine(left @ matrix, right @ matrix)

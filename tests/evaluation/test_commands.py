@@ -167,10 +167,11 @@ def test_stored_results_are_looked_at_before_any_is_computed(module, write_text,
     sts = ["sts", "--module", module, "--data", tmp_path / "stsb", "--output", tmp_path / "out"]
     assert "sts-test.json" in fails(*sts)
     assert not (tmp_path / "out" / "sts-dev.json").exists()
-    # Scores that are all the same are an error.
+    # Scores that are all the same are an error, and no result.
     same = "".join(f"main-news\tf\t2012\t{i}\t{i}\tthe dog\tthe dog\n" for i in range(3))
     write_text("stsb/sts-dev.csv", same)
     assert "sts-dev" in fails(*sts[:4], tmp_path / "stsb" / "sts-dev.csv", *sts[5:])
+    assert not (tmp_path / "out" / "sts-dev.json").exists()
 
 
 def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails):

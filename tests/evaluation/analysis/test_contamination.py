@@ -11,7 +11,7 @@ from evaluation.analysis import contamination
 from evaluation.data import overlap, tfrecords
 from evaluation.results import store
 from evaluation.results.store import Evaluation, Store
-from evaluation.tasks import sts
+from evaluation.tasks import evaluate, sts
 from tests.evaluation.report.results_of import ranking
 
 PAIRS = [
@@ -120,5 +120,34 @@ def test_results_must_be_of_the_same_data_and_order(
     assert "sts-other" in fails(*base, "--sts", other, *results)
     store.write(ranking(1, 2, settings={"seed": 0}), tmp_path / "results")
     pairs = write_records("test-0.tfrecord", [{"input": "a", "response": "b"}])
-    ranked = ["--response_ranking", pairs, *results]
-    assert "--seed is 3" in fails(*base, *ranked, "--seed", 3)
+    assert "other data" in fails(*base, "--response_ranking", pairs, *results)
+
+
+def test_pairs_are_chosen_ordered_and_named_as_their_results_have_them(
+    write_records, word_encoder, tmp_path, run
+):
+    word_encoder.provenance = lambda: {"path": "m", "fingerprint": "c0"}
+    records = [
+        {"input": text, "input_id": text, "response": f"answer {n}", "response_id": str(n)}
+        | {"own_reply": "true" if n < 2 else "false"}
+        for n, text in enumerate(f"question {n}" for n in range(9))
+    ]
+    pairs = write_records("pairs/test-0.tfrecord", records)
+    asked = [{}, {"own_replies": True, "name": "own"}, {"seed": 3, "name": "other"}]
+    for settings in asked:
+        of = {"candidates": 4, "output": tmp_path / "results", **settings}
+        evaluate(word_encoder, "response_ranking", pairs, **of)
+    train = write_records("train-0.tfrecord", [records[0], records[5]])
+    argv = ["contamination", "--training", train, "--response_ranking", pairs]
+    run(*argv, "--results", tmp_path / "results", "--output", tmp_path / "out")
+    names = {"response_ranking": 1, "response_ranking-own": 2, "response_ranking-other": 1}
+    for name, leaked in names.items():
+        found, scored = (
+            json.loads((tmp_path / folder / f"{prefix}{name}.json").read_text())
+            for folder, prefix in (("out", "contamination-"), ("results", ""))
+        )
+        assert found["counts"]["pairs_in_training"] == leaked
+        assert found["groups"]["without pairs in training"]["n"] == scored["n"] - leaked
+        assert len(found["items"]) == leaked
+        for item in found["items"]:
+            assert item["texts"][0] == scored["items"][item["row"]]["input_id"]

@@ -30,13 +30,15 @@ def test_reads_every_test_shard(write_records, tmp_path):
         read(tmp_path / "other-*")
 
 
-def test_records_without_ids_get_them_from_their_place(write_records):
-    path = write_records("test-0.tfrecord", [{"input": "a", "response": "b"}] * 2)
-    ids = [(found.input_id, found.response_id) for found in read(path).pairs]
-    assert ids == [
-        ("test-0.tfrecord:1:input", "test-0.tfrecord:1:response"),
-        ("test-0.tfrecord:2:input", "test-0.tfrecord:2:response"),
-    ]
+def test_records_without_ids_come_in_one_order_however_they_are_spread(write_records):
+    texts = [{"input": f"question {n}", "response": f"answer {n}"} for n in range(6)]
+    whole = read(write_records("whole/test-0.tfrecord", texts)).pairs
+    for number, part in enumerate((texts[4:], texts[:4])):
+        write_records(f"parts/test-0000{number}-of-00002.tfrecord", part)
+    parts = read(write_records("parts/train-0.tfrecord", []).parent).pairs
+    assert parts != whole
+    assert ranking_files.shuffled(parts, seed=0) == ranking_files.shuffled(whole, seed=0)
+    assert len({pair.input_id for pair in whole} | {pair.response_id for pair in whole}) == 12
 
 
 def test_the_context_is_one_text_the_nearest_message_first(write_records):

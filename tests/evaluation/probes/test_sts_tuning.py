@@ -60,16 +60,6 @@ def test_the_matrix_finds_what_the_scores_are_about(world):
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
 
 
-def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
-    _, train, dev, _ = world
-    texts = [
-        text for data in (train, dev) for p in data.pairs for text in (p.sentence1, p.sentence2)
-    ]
-    same = fake_encoder({text: [1.0, 0.0] for text in texts})
-    with pytest.raises(InputError, match="sts-dev"):
-        sts_tuning.learn(same, train, dev)
-
-
 def test_the_gradient_is_the_slope():
     random = np.random.default_rng(1)
     left, right = random.normal(size=(2, 30, 4))

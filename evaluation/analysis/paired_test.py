@@ -19,7 +19,7 @@ from common.statistics import Sample
 from evaluation.metrics.declared import label
 from evaluation.options import CompareOptions
 from evaluation.results import measure, store
-from evaluation.results.result import DECLARED, LEARNED_FROM, Result, hashes
+from evaluation.results.result import DECLARED, LEARNED_FROM, Result, facts
 from evaluation.results.text import figure
 
 
@@ -58,7 +58,7 @@ def run(options: CompareOptions) -> None:
     print(tabulate(body, headers=headers, disable_numparse=True))
     in_both = {one.name for pair in common for one in pair}
     both_have = {name for one, other in pairs for name in one.metrics.keys() & other.metrics}
-    learned = {pair[0].name: {hashes(one.data)[LEARNED_FROM] for one in pair} for pair in pairs}
+    learned = {pair[0].name: {facts(one)[LEARNED_FROM] for one in pair} for pair in pairs}
     left_out = {
         "only in A, so not compared": [one.name for one in a if one.name not in in_both],
         "only in B, so not compared": [one.name for one in b if one.name not in in_both],

@@ -121,12 +121,13 @@ def data_name(name: str) -> str:
 LEARNED_FROM = "training or dev data"
 
 
-def hashes(data: dict, module: dict | None = None) -> dict[str, str | None]:
-    """Return the hashes of the data and the module of a result, each by what it is of."""
-    return {
-        "data": data.get("sha256"),
-        LEARNED_FROM: data.get("learned_from", {}).get("sha256"),
-        "module": module and module.get("fingerprint"),
+def facts(result: Result) -> dict[str, Any]:
+    """Return what the items of a result and their scores depend on, besides the module."""
+    settings = DECLARED[result.task].settings if result.task in DECLARED else ()
+    data, learned_from = result.data, result.data.get("learned_from", {})
+    hashes = {"data": data.get("sha256"), LEARNED_FROM: learned_from.get("sha256")}
+    return {name: digest and digest[:12] for name, digest in hashes.items()} | {
+        name: result.settings.get(name) for name in settings
     }
 
 

@@ -7,11 +7,11 @@ name, or one learned or chosen on other data, is left out, and a sentence says s
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from common.errors import InputError
 from evaluation.results import store
-from evaluation.results.result import DECLARED, LEARNED_FROM, SYSTEMS, Result, data_name, hashes
+from evaluation.results.result import LEARNED_FROM, SYSTEMS, Result, data_name, facts
 from evaluation.results.text import module_name
 
 BASELINES = "baselines"  # the folder that the command of this name writes to
@@ -89,23 +89,21 @@ def _on_the_same_items(runs: list[Run]) -> tuple[list[Run], list[str]]:
     left_out = []
     for run in runs:
         for name, result in [*run.results.items()]:
-            facts = _facts(result)
-            wrong = [key for key in facts if key in first and first[key][0] != facts[key]]
+            own = _facts(result)
+            wrong = [key for key in own if key in first and first[key][0] != own[key]]
             if wrong:
                 known, system = first[wrong[0]]
-                why = f"{wrong[0][1]} {facts[wrong[0]]}, but {known} in {system}"
+                why = f"{wrong[0][1]} {own[wrong[0]]}, but {known} in {system}"
                 left_out.append(f"{run.system}, {name} is left out: {why}.")
                 del run.results[name]
             else:
-                first = {key: (value, run.system) for key, value in facts.items()} | first
+                first = {key: (value, run.system) for key, value in own.items()} | first
     return runs, left_out
 
 
 def _facts(result: Result) -> dict[tuple[str, str], object]:
-    data, of = data_name(result.name), hashes(result.data)
-    facts: dict[Any, Any] = {(result.name, LEARNED_FROM): (of[LEARNED_FROM] or "")[:12]}
-    if task := DECLARED.get(result.task):
-        settings: Any = {key: result.settings.get(key) for key in task.settings}
-        settings |= {"n": result.n, "SHA-256 of the data": (of["data"] or "")[:12]}
-        facts |= {(data, key): value for key, value in settings.items()}
-    return {key: value for key, value in facts.items() if value not in (None, "")}
+    return {
+        (result.name if name == LEARNED_FROM else data_name(result.name), name): value
+        for name, value in {**facts(result), "n": result.n}.items()
+        if value is not None
+    }

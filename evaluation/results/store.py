@@ -17,7 +17,7 @@ from common.files import claim, write_json
 from common.text_files import Source
 from evaluation.data.origin import provenance
 from evaluation.results import measure, text
-from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked, hashes
+from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked, facts
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
@@ -98,15 +98,18 @@ class Store:
             return None
         result = read(path)
         data = provenance(asked.source, asked.learned_from)
-        wanted = hashes(data, asked.module) | {"seed": self.seed, **asked.settings}
-        there = hashes(result.data, result.module) | dict(result.settings)
-        # A stored setting on which the items depend must be asked for again.
-        declared = DECLARED[result.task].settings if result.task in DECLARED else ()
-        for name in [*wanted, *(name for name in declared if name in there)]:
-            if there.get(name) != wanted.get(name):
+        settings = {"seed": self.seed, **asked.settings}
+        new = replace(result, data=data, module=asked.module, settings=settings)
+        there, wanted = (
+            {"module": (one.module or {}).get("fingerprint"), "seed": one.settings.get("seed")}
+            | facts(one)
+            for one in (result, new)
+        )
+        for name in wanted:
+            if there[name] != wanted[name]:
                 raise InputError(
-                    f"{path}: already there, of {name} {there.get(name)}, not "
-                    f"{wanted.get(name)}; --again replaces it, another --output keeps it"
+                    f"{path}: already there, of {name} {there[name]}, not {wanted[name]}; "
+                    "--again replaces it, another --output keeps it"
                 )
         return result
 

@@ -52,8 +52,8 @@ def test_what_is_there_is_not_passed_off_as_something_else(store, source, write_
         scored(store, source, compute, module=MODULE | {"fingerprint": "decade"})
     with pytest.raises(InputError, match="of seed 4, not 5"):
         scored(dataclasses.replace(store, seed=5), source, compute)
-    with pytest.raises(InputError, match="of candidates None, not 7"):
-        scored(store, source, compute, module=MODULE, settings={"candidates": 7})
+    with pytest.raises(InputError, match="of columns None, not a, b, c"):
+        scored(store, source, compute, module=MODULE, settings={"columns": "a, b, c"})
     write_text("sts-dev.csv", ROWS + ROWS)
     with pytest.raises(InputError, match=r"already there, of data .* --again replaces it"):
         scored(store, source, compute)

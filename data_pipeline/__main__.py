@@ -17,7 +17,7 @@ COMMANDS = [
     Command(
         "reddit",
         RedditOptions,
-        run="data_pipeline.job.command:main",
+        run="data_pipeline.job.run:main",
         summary="make input-response pairs from Reddit comment dumps",
         example="--input 'dumps/RC_2015-*.zst' --output pairs/",
         others=_BEAM,
@@ -25,7 +25,7 @@ COMMANDS = [
     Command(
         "conversations",
         ConversationOptions,
-        run="data_pipeline.job.command:main",
+        run="data_pipeline.job.run:main",
         summary="make input-response pairs from any messages: JSON lines, CSV, TSV or Parquet",
         example="--input 'chat/*.jsonl.gz' --output pairs/ --id_field message_id "
         "--parent_field in_reply_to --text_field said",
@@ -34,7 +34,7 @@ COMMANDS = [
     Command(
         "pairs",
         RowOptions,
-        run="data_pipeline.job.command:main",
+        run="data_pipeline.job.run:main",
         summary="make input-response pairs from tables that have a pair in each row",
         example="--input tickets.csv --output pairs/ --input_field question "
         "--response_field answer",
@@ -43,7 +43,7 @@ COMMANDS = [
     Command(
         "import",
         ImportOptions,
-        run="data_pipeline.job.command:main",
+        run="data_pipeline.job.run:main",
         summary="make input-response pairs from what a chat program exported",
         example="discord --input export/ --output pairs/",
         others=_BEAM,

@@ -24,6 +24,16 @@ def concat(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBat
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
+def with_columns(rows: pa.RecordBatch, **columns: Any) -> pa.RecordBatch:
+    """The rows with other values in some columns, Arrow arrays or lists [rows]."""
+    for name, values in columns.items():
+        place = rows.schema.get_field_index(name)
+        kind = rows.schema.field(place).type
+        array = values if isinstance(values, pa.Array) else pa.array(values, kind)
+        rows = rows.set_column(place, name, array)
+    return rows
+
+
 def pieces(sizes: np.ndarray, *, rows: int, most: int = PIECE_BYTES) -> Iterator[slice]:
     """Slices of at most `rows` rows and about `most` bytes; `sizes` are bytes of the rows [rows].
 

@@ -5,7 +5,7 @@ read everything, `require_decided` ends it or returns what to warn of.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,8 @@ ELSEWHERE = "parents in other threads"
 _FIRST = "first cases"
 ASCENDING = "ascending"
 """File -> `MessageBatch.ascending`; below 0 where the newest turns come first."""
-_ROW_BITS = 40
-
-Place = tuple[pa.RecordBatch, int]
-"""A batch with positions, and texts of kept messages; and the row of a message in it."""
-
-
-def position_of_first(part: int) -> int:
-    """The position of the first message of a file or part, by its number in reading order."""
-    return part << _ROW_BITS
+ROW_BITS = 40
+"""A position is the number of a file or part in reading order, and the row of a message in it."""
 
 
 class Cases:
@@ -52,17 +45,38 @@ class Cases:
 
     def file_of(self, position: int) -> str:
         """The file that a message is in."""
-        return self._files[position >> _ROW_BITS]
+        return self._files[position >> ROW_BITS]
 
-    def add(self, kind: str, what: str, *places: Place, number: int = 1) -> None:
-        """Counts cases, and says what the first of them is and which messages have it."""
-        self.counts[kind] += number
-        positions = [batch.column("position")[row].as_py() for batch, row in places]
-        if kind not in self._first or max(positions) < self._first[kind][0]:
-            texts = [batch.column("text")[row].as_py() or "" for batch, row in places]
-            files = map(self.file_of, positions)
+    def add(
+        self, kind: str, say: Callable[[int], str], *places: tuple[pa.RecordBatch, np.ndarray]
+    ) -> None:
+        """Counts cases; `places` are batches and the rows in them of each one's messages [cases].
+
+        `say` tells of a case what it is. First is the one that is complete in the lowest position.
+        """
+        positions = np.array([batch.column("position").take(rows) for batch, rows in places])
+        if not positions.size:
+            return
+        self.counts[kind] += positions.shape[1]
+        case = int(positions.max(axis=0).argmin())
+        last = int(positions[:, case].max())
+        if kind not in self._first or last < self._first[kind][0]:
+            texts = [batch.column("text")[int(rows[case])].as_py() or "" for batch, rows in places]
+            files = map(self.file_of, positions[:, case].tolist())
             shown = [f"{t[:60]!r} in {file!r}" for t, file in zip(texts, files, strict=True)]
-            self._first[kind] = max(positions), f"{what}: {' and '.join(shown)}"
+            self._first[kind] = last, f"{say(case)}: {' and '.join(shown)}"
+
+    def add_recurring(self, messages: pa.RecordBatch, first: np.ndarray) -> None:
+        """Adds messages whose text is not that of the first of their id, at the rows `first`."""
+        texts, later = messages.column("text"), np.flatnonzero(first != np.arange(len(first)))
+        some, others = texts.take(first[later]), texts.take(later)
+        # Null is the text of a message that is dropped.
+        are_null = pc.and_(some.is_null(), others.is_null())
+        later = later[~(values_of(pc.equal(some, others)) | values_of(are_null))]
+        ids = published(messages.column("id").take(later))
+        say = "messages, first the id {!r}".format
+        those = (messages, first[later]), (messages, later)
+        self.add(RECURRING, lambda case: say(ids[case].as_py()), *those)
 
     def tally(self) -> Tally:
         """The counts and the first cases."""
@@ -76,17 +90,8 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     Messages are those of one partition, in reading order if two share an id; `rows` are of the
     message that each reply to them names, null where there is none.
     """
-    ids, texts = messages.column("id"), messages.column("text")
-    first = pc.index_in(ids, value_set=ids).to_numpy()
-    later = np.flatnonzero(first != np.arange(len(first)))
-    some, others = (texts.take(pa.array(rows)) for rows in (first[later], later))
-    # Null is the text of a message that is dropped.
-    equal = values_of(pc.equal(some, others)) | values_of(pc.and_(some.is_null(), others.is_null()))
-    if len(differ := later[~equal]):
-        row = int(differ[0])
-        what = f"messages, first the id {published(ids.slice(row, 1))[0].as_py()!r}"
-        those = (messages, int(first[row])), (messages, row)
-        cases.add(RECURRING, what, *those, number=len(differ))
+    ids = messages.column("id")
+    cases.add_recurring(messages, pc.index_in(ids, value_set=ids).to_numpy())
     own = whole(published(ids))
     if own is ids:
         return
@@ -94,12 +99,14 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     cases.counts[RESTARTING] += several.as_py()
     lost = replies.filter(rows.is_null())
     found = pc.index_in(whole(published(lost.column("parent"))), value_set=own)
-    lost, found = lost.filter(found.is_valid()), found.drop_null()
-    if len(found):
-        row = int(np.argmin(lost.column("position").to_numpy()))
-        thread, of_parent = lost.column("thread")[row].as_py(), found[row].as_py()
-        what = f"replies, first to {own[of_parent].as_py()!r} in the thread {thread!r}"
-        cases.add(ELSEWHERE, what, (lost, row), (messages, of_parent), number=len(found))
+    lost, found = lost.filter(found.is_valid()), found.drop_null().to_numpy()
+    threads, say = lost.column("thread"), "replies, first to {!r} in the thread {!r}".format
+    cases.add(
+        ELSEWHERE,
+        lambda case: say(own[int(found[case])].as_py(), threads[case].as_py()),
+        (lost, np.arange(len(found))),
+        (messages, found),
+    )
 
 
 def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:

@@ -15,10 +15,10 @@ import pyarrow as pa
 from apache_beam.pvalue import AsList, AsSingleton
 
 from data_pipeline.card.statistics import a_few, describe, some_of
+from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import INPUTS, TALLY, UNREADABLE, add_report, add_up
 from data_pipeline.job import join, turns
-from data_pipeline.job.context import add_context_turns
 from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import NumberedFile, read_files
 from data_pipeline.job.threads import add_threads
@@ -42,7 +42,7 @@ def build(
 
     Shards, notes and the report are written into the folder of the exchange.
     """
-    folder = exchange.folder
+    folder, options, partitions = exchange.folder, plan.options, plan.partitions
     messages, read_tally, inputs, unreadable = (
         pipeline
         | "List the input files" >> beam.Create(shares, reshuffle=False)
@@ -66,26 +66,24 @@ def build(
             | "Start the list of removed pairs" >> beam.Impulse()
             | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
         )
-    if plan.options.max_copies_of_pair is not None:
-        schema, most = pairs_schema(plan.options.context_turns), plan.options.max_copies_of_pair
-        partitions = plan.partitions
+    if (most := options.max_copies_of_pair) is not None:
+        schema = pairs_schema(options.context_turns)
         pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
         tallies.append(tally)
-    pairs, of_splits = add_splits(pairs, plan.options)
-    tallies += of_splits
+    pairs, of_splits = add_splits(pairs, options)
     rows = pairs | "Send pairs to their shards" >> exchange.send(plan.shards.rows)
     files.append(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
-    tallies.append(count_in_train(pairs, exchange, partitions=plan.partitions))
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
     few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
-    tallies.append(pairs | "Count lengths, subreddits and months" >> beam.Map(describe))
+    described = pairs | "Count lengths, subreddits and months" >> beam.Map(describe)
+    in_train = count_in_train(pairs, exchange, partitions=partitions)
     add_report(
         pipeline,
         folder,
-        tallies=tallies,
+        tallies=[*tallies, *of_splits, described, in_train],
         unreadable=AsList(unreadable),
         files=AsList(files | "List the files written" >> beam.Flatten()),
         inputs=AsList(inputs),
@@ -104,24 +102,24 @@ def _pair(
 
     `files` are the paths of the files and parts, in reading order.
     """
-    tallies, layout, flow = [], plan.source.layout, plan.source.flow
-    by_partition = partial(join.by_partition, partitions=plan.partitions)
-    rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns
-    if layout is Layout.ROWS:
+    tallies, source, partitions = [], plan.source, plan.partitions
+    rule_names, context_turns = list(source.rule_names), plan.options.context_turns
+    by_partition = partial(join.by_partition, partitions=partitions)
+    if source.layout is Layout.ROWS:
         pairs, tally = messages | "Make pairs of rows" >> (
             beam.FlatMap(join.pairs_of_rows, rule_names=rule_names)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="pairs")
         )
         return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
-    if layout is Layout.ORDERED:
+    if source.layout is Layout.ORDERED:
         total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
         messages, tally = (
             messages
             | "Send messages by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group messages by thread" >> beam.GroupByKey()
             | "Link messages to those before"
-            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, flow=flow)
+            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, flow=source.flow)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="messages")
         )
@@ -141,13 +139,14 @@ def _pair(
             folder=exchange.folder,
             rule_names=rule_names,
             context_turns=context_turns,
-            files=None if plan.source.ids_within == ALL else files,
+            files=None if source.ids_within == ALL else files,
         )
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="pairs")
     )
-    pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=plan.partitions)
-    if layout is Layout.LINKED_THREADS or flow.gap is not None:
+    more = {"turns": context_turns, "partitions": partitions}
+    pairs = join.add_context_turns(pairs, own, exchange, **more)
+    if source.layout is Layout.LINKED_THREADS or source.flow.gap is not None:
         pairs = add_threads(pairs, messages)
     pairs = pairs | "Publish ids as they were" >> beam.Map(_published)
     return pairs, [*tallies, tally]
@@ -155,10 +154,8 @@ def _pair(
 
 def _published(pairs: pa.RecordBatch) -> pa.RecordBatch:
     """The pairs with the ids that the input has."""
-    for name in (INPUT_ID, RESPONSE_ID):
-        place = pairs.schema.get_field_index(name)
-        pairs = pairs.set_column(place, name, published(pairs.column(name)))
-    return pairs
+    ids = {name: published(pairs.column(name)) for name in (INPUT_ID, RESPONSE_ID)}
+    return with_columns(pairs, **ids)
 
 
 def _write_excluded(_: bytes, folder: str, batches: list[bytes]) -> ShardFile:

@@ -1,46 +1,54 @@
-"""Messages -> input-response pairs: the join, one partition of message ids at a time.
+"""Messages -> input-response pairs and the turns before them, one partition of ids at a time.
 
 A message goes to the partition of its own id, where its replies look for it, and, if it is a
 reply itself, to the partition of its parent's id. Partitions are even, however many messages a
 thread has. (Keyed by thread, which parent and reply mostly share, the text would travel once
 instead of twice; but a thread can have a million messages, and the first months of Reddit have
 replies whose parent is in another thread.)
+
+Each context turn is one more join of the pairs with the messages, by the parent of the last known
+turn. So a chain may run through any number of threads and files; it ends where a message is missing
+or dropped or closes a cycle, and after `--context_turns`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
+import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.execution.columns import crc32_of, lengths_of, numbered, pieces, values_of
-from data_pipeline.execution.exchange import Block, received
+from data_pipeline.execution.columns import (
+    crc32_of,
+    lengths_of,
+    numbered,
+    pieces,
+    values_of,
+    with_columns,
+)
+from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.execution.progress import JOINING, Note
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.job.ambiguity import Cases, add_linked
 from data_pipeline.job.read import POSITION, TEXT
-from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
-from data_pipeline.pairs.tfrecord import (
-    CONTEXT,
-    INPUT,
-    INPUT_ID,
-    OWN_REPLY,
-    RESPONSE,
-    RESPONSE_ID,
-    SUBREDDIT,
-    THREAD_ID,
-)
+from data_pipeline.pairs import tfrecord
+from data_pipeline.pairs.schema import BEFORE_INPUT, CONTEXT_ID, CREATED, pairs_schema
+from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.sources.ids import published, rows_of, whole
 from data_pipeline.sources.source import MESSAGES
 
-OWN_MESSAGES, REPLIES = "own messages", "replies"
+OWN_MESSAGES, REPLIES, _WAITING = "own messages", "replies", "waiting pairs"
 """What is joined."""
 PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
+_WAITING_BYTES = 256 << 20
+"""Of the pairs that are in memory at once: each has its input's text, and replies to one message
+may be any number."""
 _FIELDS = [*map(MESSAGES.field, ("id", "parent", "author")), TEXT, MESSAGES.field("dropped_by")]
 OWN_SCHEMA = pa.schema([*_FIELDS, POSITION])
 """A message in the partition of its own id; dropped ones are included, to be counted once."""
@@ -72,12 +80,17 @@ def _in_reading_order(
     return messages, is_first
 
 
+def _are_first(values: Any) -> np.ndarray:
+    """Whether each value is the first of those that equal it [rows]."""
+    return pc.index_in(values, value_set=values).to_numpy() == np.arange(len(values))
+
+
 class OwnMessages:
     """The messages of one partition by id; of several with one id the first counts."""
 
     def __init__(self, blocks: Iterable[Block]):
         """Takes blocks of `OWN_SCHEMA`."""
-        self.messages, self._is_first = _in_reading_order(blocks, OWN_SCHEMA)
+        self.messages, self.are_first = _in_reading_order(blocks, OWN_SCHEMA)
         self._text_bytes = pa.array(lengths_of(self.messages.column("text")))
 
     def rows_of(self, ids: Any) -> Any:
@@ -96,16 +109,11 @@ class OwnMessages:
         """Whether the messages are here and kept."""
         return values_of(self.messages.column("dropped_by").is_null().take(rows))
 
-    def count(self, rule_names: Sequence[str]) -> Counter:
-        """`duplicates`, `comments`, `kept` and `dropped/RULE`."""
-        once = self.messages.column("dropped_by").filter(pa.array(self._is_first))
-        return _counts(once, rule_names) + Counter(duplicates=self.messages.num_rows - len(once))
 
-
-def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
-    """`comments`, `kept` and `dropped/RULE` of messages."""
+def _counts(dropped_by: Any, rule_names: Sequence[str], **more: int) -> Counter:
+    """`comments`, `kept` and `dropped/RULE` of messages, and more."""
     by_rule = np.bincount(dropped_by.drop_null().to_numpy(), minlength=len(rule_names)).tolist()
-    counts = Counter(comments=len(dropped_by), kept=int(dropped_by.null_count))
+    counts = Counter(comments=len(dropped_by), kept=int(dropped_by.null_count), **more)
     counts.update({f"dropped/{rule_names[rule]}": number for rule, number in enumerate(by_rule)})
     return +counts
 
@@ -133,7 +141,6 @@ def pair_partition(
     if not are_first.all():
         # Copies that name different parents are each paired.
         are_first = _are_first(pa.array(numbered(replies, "id", "parent")))
-    schema = pairs_schema(context_turns)
     kept = are_first & values_of(replies.column("dropped_by").is_null())
     parents = own.rows_of(replies.column("parent"))
     if files is not None:
@@ -143,40 +150,41 @@ def pair_partition(
     others = values_of(pc.not_equal(replies.column("id"), own.take("id", parents)))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
     rows = parents.take(pa.array(paired))
-    counts = own.count(rule_names) + Counter(replies=int(kept.sum()), pairs=len(paired))
+    once = own.messages.column("dropped_by").filter(pa.array(own.are_first))
+    counts = _counts(
+        once,
+        rule_names,
+        duplicates=own.messages.num_rows - len(once),
+        replies=int(kept.sum()),
+        pairs=len(paired),
+    )
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
-        some = replies.take(pa.array(paired[piece]))
-        pairs = _pairs(some, own, rows[piece.start : piece.stop], schema)
-        counts["own_replies"] += pc.sum(pc.equal(pairs.column(OWN_REPLY), "true")).as_py() or 0
-        yield pairs
+        some, of_inputs = replies.take(pa.array(paired[piece])), rows[piece.start : piece.stop]
+        is_own = pc.equal(some.column("author"), own.take("author", of_inputs))
+        counts["own_replies"] += pc.sum(is_own).as_py() or 0
+        columns = {
+            INPUT: own.take("text", of_inputs),
+            INPUT_ID: own.take("id", of_inputs),
+            RESPONSE_ID: some.column("id"),
+            tfrecord.OWN_REPLY: is_own,
+            BEFORE_INPUT: own.take("parent", of_inputs),
+        }
+        yield _pairs_of(some, columns, context_turns=context_turns)
     yield TaggedOutput(TALLY, {COUNTS: counts})
     Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
 
 
-def _are_first(values: Any) -> np.ndarray:
-    """Whether each value is the first of those that equal it [rows]."""
-    return pc.index_in(values, value_set=values).to_numpy() == np.arange(len(values))
-
-
-def _pairs(
-    replies: pa.RecordBatch, own: OwnMessages, rows: Any, schema: pa.Schema
+def _pairs_of(
+    responses: pa.RecordBatch, columns: dict[str, Any], *, context_turns: int
 ) -> pa.RecordBatch:
-    columns = {
-        INPUT: own.take("text", rows),
-        RESPONSE: replies.column("text"),
-        INPUT_ID: own.take("id", rows),
-        RESPONSE_ID: replies.column("id"),
-        THREAD_ID: replies.column("thread"),
-        SUBREDDIT: replies.column("group"),
-        OWN_REPLY: pc.equal(replies.column("author"), own.take("author", rows)),
-        CREATED: replies.column("created"),
-        BEFORE_INPUT: own.take("parent", rows),
+    """The pairs of some responses; columns that are not given are null."""
+    columns |= {
+        RESPONSE: responses.column("text"),
+        tfrecord.THREAD_ID: responses.column("thread"),
+        tfrecord.SUBREDDIT: responses.column("group"),
+        CREATED: responses.column("created"),
     }
-    return _batch_of(columns, schema, rows=len(rows))
-
-
-def _batch_of(columns: dict[str, Any], schema: pa.Schema, *, rows: int) -> pa.RecordBatch:
-    nothing = pa.nulls(rows, pa.string())
+    schema, nothing = pairs_schema(context_turns), pa.nulls(responses.num_rows, pa.string())
     arrays = [columns.get(field.name, nothing).cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -188,18 +196,71 @@ def pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterato
     `pairs` are the rows that no rule drops.
     """
     kept = rows.filter(rows.column("dropped_by").is_null())
-    columns = {
-        INPUT: kept.column("input"),
-        RESPONSE: kept.column("text"),
-        INPUT_ID: pc.binary_join_element_wise(kept.column("id"), "input", ":"),
-        RESPONSE_ID: pc.binary_join_element_wise(kept.column("id"), "response", ":"),
-        THREAD_ID: kept.column("thread"),
-        SUBREDDIT: kept.column("group"),
-        CREATED: kept.column("created"),
-    }
     context = [name for name in rows.schema.names if name.startswith(CONTEXT.format(""))]
-    columns |= {name: kept.column(name) for name in context}
-    counts = _counts(rows.column("dropped_by"), rule_names)
-    counts.update(replies=kept.num_rows, pairs=kept.num_rows)
-    yield _batch_of(columns, pairs_schema(len(context)), rows=kept.num_rows)
+    columns = {name: kept.column(name) for name in (INPUT, *context)} | {
+        name: pc.binary_join_element_wise(kept.column("id"), text, ":")
+        for name, text in ((INPUT_ID, INPUT), (RESPONSE_ID, RESPONSE))
+    }
+    yield _pairs_of(kept, columns, context_turns=len(context))
+    number = kept.num_rows
+    counts = _counts(rows.column("dropped_by"), rule_names, replies=number, pairs=number)
     yield TaggedOutput(TALLY, {COUNTS: counts})
+
+
+def add_context_turns(
+    pairs: beam.PCollection,
+    messages: beam.PCollection,
+    exchange: Exchange,
+    *,
+    turns: int,
+    partitions: int,
+) -> beam.PCollection:
+    """Batches of pairs -> the same with up to `turns` turns before their inputs.
+
+    `messages` are blocks of `OWN_SCHEMA` by the partitions of their ids.
+    """
+    for turn in range(turns):
+        complete = pairs | f"Keep complete pairs from turn {turn}" >> beam.Map(
+            lambda some: some.filter(some.column(BEFORE_INPUT).is_null())
+        )
+        by_input = partial(by_partition, ids=BEFORE_INPUT, partitions=partitions)
+        waiting = pairs | f"Send pairs to turn {turn}" >> exchange.send(by_input)
+        joined = (
+            {OWN_MESSAGES: messages, _WAITING: waiting}
+            | f"Group pairs with turn {turn}" >> beam.CoGroupByKey()
+            | f"Add context turn {turn}"
+            >> beam.FlatMap(_add_turn, turn=turn, schema=pairs_schema(turns))
+        )
+        pairs = (joined, complete) | f"Merge all pairs after turn {turn}" >> beam.Flatten()
+    return pairs
+
+
+def _add_turn(
+    element: tuple[int, dict[str, Iterable[Block]]], *, turn: int, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yields the pairs with the text of `BEFORE_INPUT` as context turn `turn`, where there is one.
+
+    In batches of at most `PAIRS_A_BATCH`.
+    """
+    _, blocks = element
+    waiting = list(blocks[_WAITING])
+    if not waiting:
+        return
+    own = OwnMessages(blocks[OWN_MESSAGES])
+    sizes = np.array([block.length or len(block.data) for block in waiting])
+    for in_memory in pieces(sizes, rows=len(waiting), most=_WAITING_BYTES):
+        pairs = received(waiting[in_memory], schema)
+        of_pairs = own.rows_of(pairs.column(BEFORE_INPUT))
+        for piece in pieces(own.text_bytes(of_pairs), rows=PAIRS_A_BATCH):
+            some = pairs.slice(piece.start, piece.stop - piece.start)
+            rows = of_pairs[piece.start : piece.stop]
+            before, new = own.take("id", rows), own.are_kept(rows)
+            for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
+                new &= ~values_of(pc.equal(before, some.column(name)))
+            rows = pc.if_else(pa.array(new), rows, None)
+            columns = {
+                BEFORE_INPUT: own.take("parent", rows),
+                CONTEXT.format(turn): own.take("text", rows),
+                CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
+            }
+            yield with_columns(some, **columns)

@@ -2,36 +2,31 @@
 
 import logging
 from collections import Counter
-from contextlib import closing
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
-from itertools import islice
 from pathlib import PurePath
 from typing import Any
-
-from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import INPUT_CHARACTERS, MONTHS, RESPONSE_CHARACTERS, SUBREDDITS
 from data_pipeline.card.statistics import UNKNOWN as WITHOUT_TIME
-from data_pipeline.execution.job import SHOWN, require_acceptable
+from data_pipeline.execution.job import require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
-from data_pipeline.job.flow import MERGED
 from data_pipeline.job.plan import Plan
-from data_pipeline.job.read import FileRead, first_examples
+from data_pipeline.job.read import EXAMPLES, FileRead, write_dead_letters
+from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.copies import IN_TRAIN
 from data_pipeline.pairs.options import NEWEST
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
-from data_pipeline.storage.filesystem import as_json, open_stored
-from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
+from data_pipeline.storage.filesystem import as_json
+from data_pipeline.storage.output_folder import DATA_CARD, OutputFolder, ShardFile
 from data_pipeline.storage.synthetic import synthetic_flag
 
-Inputs = list[tuple[dict[str, Any], list[FileRead]]]
-"""Each input file's entry in COMPLETED, and what was read of its parts."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _MOST_REASONS = 100
@@ -45,24 +40,24 @@ _PACKAGE = "conversational-embeddings"
 
 
 def publish(
-    output: OutputFolder, report: Report, inputs: Inputs, plan: Plan, *, reasons: Counter
+    output: OutputFolder, report: Report, reads: Sequence[FileRead], plan: Plan
 ) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
-    `reasons` says why lines are malformed, and how many.
+    `reads` are what was read, in reading order.
 
     Raises:
       InputError: if the result may not be published; the output of an earlier job stays then.
     """
+    dead_letters, first_letters, reasons = write_dead_letters(output.incomplete, reads)
     counts = _counts(report, plan)
-    with closing(open_stored(FileSystems.join(output.incomplete, DEAD_LETTERS))) as stream:
-        dead_letters = list(islice(stream, SHOWN))
     if plan.options.split_by == NEWEST and {*report.tally.get(MONTHS, ())} == {WITHOUT_TIME}:
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
-    _accept(inputs, plan, counts, dead_letters, hints)
-    files = _numbered(report.files, suffix=plan.shards.format.suffix)
-    by_path = {about["path"]: about for about, _ in inputs}
+    hints += plan.source.hints(frozenset().union(*(read.groups for read in reads)))
+    _accept(plan, counts, first_letters, hints)
+    files = _numbered([*report.files, dead_letters], suffix=plan.shards.format.suffix)
+    by_path = {read.about["path"]: read.about for read in reads}
     options = plan.describe()
     try:
         version = metadata.version(_PACKAGE)
@@ -73,7 +68,7 @@ def publish(
         "made": datetime.now(UTC).date().isoformat(),
         "source": plan.source.wording._asdict(),
         "options": options,
-        **_card_of_inputs(inputs, list(counts["dropped"])),
+        **_card_of_inputs(by_path, reads, list(counts["dropped"])),
         "malformed_reasons": dict(reasons.most_common(_MOST_REASONS)),
         "counts": counts,
         **_card_of_pairs(report),
@@ -81,7 +76,9 @@ def publish(
         "outputs": [{"file": name, **files[name].describe()} for name in sorted(files)],
         **synthetic_flag(by_path),
     }
-    card["source"]["name"] = card["source"]["name"] or _names_of(list(by_path))
+    names = [PurePath(path).name for path in by_path]
+    of_files = f"{len(names):,} files, {names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+    card["source"]["name"] = card["source"]["name"] or of_files
     output.publish(
         files,
         inputs=by_path,
@@ -118,12 +115,10 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
 
 
 def _accept(
-    inputs: Inputs, plan: Plan, counts: dict[str, Any], dead_letters: list[bytes], hints: list[str]
+    plan: Plan, counts: dict[str, Any], dead_letters: Sequence[bytes], hints: list[str]
 ) -> None:
     """Checks that the result may be published, and warns of what is odd."""
     options, pairs = plan.options, sum(counts[f"{split}_pairs"] for split in plan.shards.by_split)
-    groups: frozenset[str] = frozenset().union(*(read.groups for read in _reads_of(inputs)))
-    hints = [*hints, *plan.source.hints(groups)]
     if plan.excluded is not None and counts["pairs"] and not counts["excluded"]:
         hints.append(plan.excluded.no_match())
     if counts["pairs"] < _FEW_PAIRS * counts["replies"]:
@@ -178,28 +173,20 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, ShardFile]:
     return named
 
 
-def _names_of(paths: list[str]) -> str:
-    """What the card calls a source without a name: the names of its files."""
-    names = [PurePath(path).name for path in paths]
-    return names[0] if len(names) == 1 else f"{len(names):,} files, {names[0]} to {names[-1]}"
-
-
-def _reads_of(inputs: Inputs) -> list[FileRead]:
-    return [read for _, reads in inputs for read in reads]
-
-
-def _card_of_inputs(inputs: Inputs, rule_names: list[str]) -> dict[str, Any]:
-    examples = first_examples(_reads_of(inputs))
+def _card_of_inputs(
+    by_path: dict[str, dict[str, Any]], reads: Sequence[FileRead], rule_names: list[str]
+) -> dict[str, Any]:
+    counts: dict[str, Counter] = {path: Counter() for path in by_path}
+    examples: dict[str, list[str]] = {rule: [] for rule in rule_names}
+    for read in reads:
+        counts[read.about["path"]].update(lines=read.lines, malformed=read.malformed)
+        for rule, texts in read.examples.items():
+            examples[rule] = (examples[rule] + texts)[:EXAMPLES]
     files = [
-        {
-            **{"file": about["path"], "bytes": about["bytes"], "crc32c": about["crc32c"]},
-            "lines": sum(read.lines for read in reads),
-            "malformed": sum(read.malformed for read in reads),
-        }
-        for about, reads in inputs
+        {"file": path, "bytes": about["bytes"], "crc32c": about["crc32c"], **counts[path]}
+        for path, about in by_path.items()
     ]
-    dropped = {rule: examples.get(rule, []) for rule in rule_names}
-    return {"inputs": files, "dropped_examples": dropped}
+    return {"inputs": files, "dropped_examples": examples}
 
 
 def _card_of_pairs(report: Report) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
-from data_pipeline.execution.columns import values_of
+from data_pipeline.execution.columns import values_of, with_columns
+from data_pipeline.execution.job import SHOWN
 from data_pipeline.execution.progress import READING, Note
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
-from data_pipeline.job.ambiguity import ASCENDING, position_of_first
+from data_pipeline.job.ambiguity import ASCENDING, ROW_BITS
 from data_pipeline.sources.source import Layout, Source
 from data_pipeline.storage.filesystem import NewFile, Tap, open_stored
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -86,7 +87,7 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
             messages = batch.messages
             if source.layout in (Layout.LINKED, Layout.LINKED_THREADS):
                 messages = without_dropped_texts(messages)
-            first = position_of_first(position) + rows
+            first = (position << ROW_BITS) + rows
             positions = pa.array(np.arange(first, first + messages.num_rows))
             yield messages.append_column(POSITION, positions)
             rows += messages.num_rows
@@ -105,8 +106,7 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
 def without_dropped_texts(messages: pa.RecordBatch) -> pa.RecordBatch:
     """The messages; the text of a dropped one is null, since nothing needs it."""
     texts = pc.if_else(messages.column("dropped_by").is_valid(), None, messages.column("text"))
-    place = messages.schema.get_field_index(TEXT.name)
-    return messages.set_column(place, TEXT, texts)
+    return with_columns(messages, text=texts)
 
 
 def _keep_examples(
@@ -120,24 +120,22 @@ def _keep_examples(
             kept += [text[:KEPT_OF_TOO_LONG] for text in texts.take(pa.array(rows)).to_pylist()]
 
 
-def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
-    """The first examples of each rule over files or parts, in their order."""
-    first: dict[str, list[str]] = {}
-    for read in reads:
-        for rule, texts in read.examples.items():
-            first[rule] = (first.get(rule, []) + texts)[:EXAMPLES]
-    return first
+def write_dead_letters(
+    folder: str, reads: Iterable[FileRead]
+) -> tuple[ShardFile, list[bytes], Counter]:
+    """Writes the first malformed lines of all files, in reading order.
 
-
-def write_dead_letters(folder: str, parts: Iterable[FileRead]) -> tuple[ShardFile, Counter]:
-    """Writes the first malformed lines of all files, in reading order; counts why they are."""
+    Also returns the first of these, and how many lines are malformed for which reason.
+    """
+    first: list[bytes] = []
     reasons: Counter = Counter()
     with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
-        for path in filter(None, (part.dead_letters for part in parts)):
+        for path in filter(None, (read.dead_letters for read in reads)):
             with closing(open_stored(path)) as stream:
                 for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
                     file.write(line)
+                    first += [line] if len(first) < SHOWN else []
                     # Without what follows, a value or where the JSON ended, or there are as many as
                     # lines.
                     reasons[orjson.loads(line)["reason"].partition(":")[0]] += 1
-    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), reasons
+    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), first, reasons

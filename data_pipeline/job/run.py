@@ -1,27 +1,49 @@
-"""Any source's job: check the folders, run the Beam graph, publish the pairs."""
+"""Any source's job: check the folders, run the Beam graph, publish the pairs, or show a sample.
 
+With `--sample N` the whole job runs on the first messages of each file, in a temporary folder, so
+that what is printed is what it would write.
+"""
+
+import json
 import logging
+import re
+import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import psutil
 
 from common.errors import InputError
-from data_pipeline.execution.job import JobResult, run_graph, run_job
+from data_pipeline.card.data_card import cut
+from data_pipeline.execution.job import SHOWN, JobResult, run_graph, run_job, table
 from data_pipeline.execution.progress import JOINING, READING
-from data_pipeline.execution.runner import choose_workers, pipeline_options
+from data_pipeline.execution.runner import LOCAL_RUNNER, choose_workers, pipeline_options
 from data_pipeline.job.graph import build
 from data_pipeline.job.plan import plan_of
-from data_pipeline.job.publish import Inputs, publish
-from data_pipeline.job.read import FileRead, write_dead_letters
+from data_pipeline.job.publish import publish
+from data_pipeline.job.read import FileRead
 from data_pipeline.pairs.options import PairOptions
-from data_pipeline.storage.inputs import InputFile, find_inputs
-from data_pipeline.storage.output_folder import OutputFolder
+from data_pipeline.storage.inputs import find_inputs
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder
 from data_pipeline.storage.shares import share_out
 
 _LOG = logging.getLogger(__name__)
+_SHOWN_CHARACTERS = 300
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys, or that turn the direction of what follows."""
+
+
+def main(options: PairOptions, beam_arguments: Sequence[str]) -> None:
+    """Runs one of the commands, or shows what the first messages give."""
+    if options.sample is not None:
+        _preview(options, beam_arguments)
+        return
+    result = make_pairs(options, beam_arguments=beam_arguments)
+    result.print(more=f"; {result.folder.rstrip('/')}/data_card.html describes it")
 
 
 def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> JobResult:
@@ -58,29 +80,59 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
         graph = partial(build, plan=plan, shares=numbered)
         report = run_graph(output, beam_options, graph, workers=workers, stages=stages)
         reads = sorted(FileRead(*each) for each in report.inputs)
-        inputs = _inputs_read(files, reads)
-        dead_letters, reasons = write_dead_letters(output.incomplete, reads)
-        report.files.append(dead_letters)
-        return publish(output, report, inputs, plan, reasons=reasons)
+        described = {read.about["path"]: read.about for read in reads}
+        for file in files:
+            if not file.was_left_alone(described[file.full_path]):
+                raise InputError(
+                    f"--input: {file.path!r} changed while it was read; accepted: files that "
+                    "nobody writes to"
+                )
+        return publish(output, report, reads, plan)
 
     return run_job(options, files, plan.describe(), work)
 
 
-def _inputs_read(files: list[InputFile], reads: list[FileRead]) -> Inputs:
-    """Each file's entry in COMPLETED, and what was read of its parts.
+def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
+    """Prints what the first messages of each file give: counts, pairs, and what is left out.
+
+    The local runner is used whatever Beam's options say.
 
     Raises:
-      InputError: if one has changed meanwhile.
+      InputError: if an input or an option is invalid, or there is no pair.
     """
-    by_file = groupby(reads, key=lambda read: read.about["path"])
-    inputs = []
-    for file, (_, its) in zip(files, by_file, strict=True):
-        of_file = list(its)
-        about = of_file[-1].about
-        if not file.was_left_alone(about):
-            raise InputError(
-                f"--input: {file.path!r} changed while it was read; accepted: files that nobody "
-                "writes to"
-            )
-        inputs.append((about, of_file))
-    return inputs
+    with tempfile.TemporaryDirectory(prefix="sample-") as folder:
+        output = Path(folder) / "pairs"
+        result = make_pairs(
+            replace(options, output=str(output), allow_empty=True, max_malformed=1.0),
+            beam_arguments=[*beam_arguments, f"--runner={LOCAL_RUNNER}", "--direct_num_workers=1"],
+        )
+        card = json.loads((output / f"{DATA_CARD}.json").read_text())
+        with (output / DEAD_LETTERS).open("rb") as stream:
+            letters = list(map(json.loads, islice(stream, SHOWN)))
+    print(table(result.statistics))
+    if about := card["repeated"]:
+        rows = [("texts looked at", "texts"), ("begin or end alike", "repeated")]
+        rows.append(("have markup", "markup"))
+        print(table({name: about[key] for name, key in rows}))
+        for line in about["lines"]:
+            print(f"repeated  {_shown(line)}")
+    for pair in card["example_pairs"][:SHOWN]:
+        before = [("before", turn) for turn in reversed(pair["context"])]
+        print()
+        for name, text in [*before, ("input", pair["input"]), ("response", pair["response"])]:
+            print(f"{name:9} {_shown(text)}")
+    print()
+    for rule, texts in card["dropped_examples"].items():
+        for text in texts:
+            print(f"dropped by {rule}: {_shown(text)}")
+    for letter in letters:
+        print(f"malformed {letter['reason']}: {_shown(letter['raw'])}")
+    print(f"\nnothing written: the first {options.sample:,} messages of each file")
+    if not card["example_pairs"]:
+        raise InputError(
+            f"--sample: no pairs among the first {options.sample:,} messages of each file"
+        )
+
+
+def _shown(text: str) -> str:
+    return _CONTROLS.sub("\ufffd", cut(text, _SHOWN_CHARACTERS))

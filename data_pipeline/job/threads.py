@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
+from data_pipeline.execution.columns import with_columns
 from data_pipeline.pairs.splits import stable_hashes
 from data_pipeline.pairs.tfrecord import INPUT_ID, THREAD_ID
 from data_pipeline.sources.ids import whole
@@ -62,5 +63,4 @@ def with_threads(pairs: pa.RecordBatch, threads: Threads) -> pa.RecordBatch:
     """The pairs with their threads: 16 hexadecimal digits, the same in every run."""
     ids, lowest = threads
     found = lowest[np.searchsorted(ids, stable_hashes(whole(pairs.column(INPUT_ID))))]
-    names = pa.array([f"{thread:016x}" for thread in found.tolist()], pa.string())
-    return pairs.set_column(pairs.schema.get_field_index(THREAD_ID), THREAD_ID, names)
+    return with_columns(pairs, **{THREAD_ID: [f"{thread:016x}" for thread in found.tolist()]})

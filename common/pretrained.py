@@ -11,8 +11,7 @@ import numpy as np
 from common.errors import InputError, reading
 from common.text_files import sha256
 
-USE = "universal-sentence-encoder"
-"""What commands call Universal Sentence Encoder."""
+USE = "universal-sentence-encoder"  # what commands call Universal Sentence Encoder
 
 
 class SentenceTransformer:

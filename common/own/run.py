@@ -24,8 +24,7 @@ COMMANDS = ("conversations", "pairs", "reddit")
 """Formats that are commands of data_pipeline; the others are of `import`."""
 WITHOUT_TIMES = ("conversations", "pairs", "dialogues")
 """Formats whose messages have a time only if --time_field names it."""
-SPLITS, FEWEST_PAIRS = ("train", "validation", "test"), 20
-"""Of each of these."""
+SPLITS, FEWEST_PAIRS = ("train", "validation", "test"), 20  # of each of these
 CANDIDATES, EPOCHS, BATCH, LOOP, LEAST_STEPS, MOST_STEPS = 100, 4, 512, 20, 400, 3000
 RATE = "trainer.optimizer_config.learning_rate.polynomial.initial_learning_rate"
 MANY_PAIRS = 100_000

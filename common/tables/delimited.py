@@ -40,8 +40,7 @@ class Dialect(NamedTuple):
     """`RFC4180` if `"` encloses fields, `NONE` if it is text; None for what the delimiter says."""
     escape: str | None = None
     """The character that makes a quote behind it text, beside the quote itself."""
-    columns: tuple[str, ...] | None = None
-    """The names of the columns of files without a header."""
+    columns: tuple[str, ...] | None = None  # the names of the columns of files without a header
     encoding: str | None = None
     """Python's name of the encoding of the text, of JSON lines too; None for UTF-8."""
 

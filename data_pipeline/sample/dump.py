@@ -21,8 +21,7 @@ from tqdm import tqdm
 from data_pipeline.sample.world import DUMP, Meaning, Speaker, capital, domains, word_lists
 
 MONTHS = ("RC_2020-01.zst", "RC_2020-02.zst")
-_MONTH_STARTS = (1_577_836_800, 1_580_515_200)
-"""2020-01-01 and 2020-02-01, UTC."""
+_MONTH_STARTS = (1_577_836_800, 1_580_515_200)  # 2020-01-01 and 2020-02-01, UTC
 _MONTH_SECONDS = (31 * 86_400, 29 * 86_400)
 _DOMAIN_TICKETS = ("forums",) * 9 + ("captions",) * 5 + ("news",) * 5 + ("chat",)
 _CONVERSATIONS = (1, 1, 2, 3)

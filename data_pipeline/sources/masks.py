@@ -22,11 +22,9 @@ GONE = (
 )
 """What Reddit shows for a text that is gone, in any case: "[deleted]", "[ Removed by Reddit ]"."""
 _LETTERS = 26
-_LOWER_CASE = 0x20
-"""The bit in which the small letters of ASCII differ from the capitals."""
+_LOWER_CASE = 0x20  # the bit in which the small letters of ASCII differ from the capitals
 _FIRST_BEYOND_ASCII = 0x80
-_FIRST_LEADING = 0xC0
-"""UTF-8 begins each character beyond ASCII with a byte from this one on."""
+_FIRST_LEADING = 0xC0  # UTF-8 begins each character beyond ASCII with a byte from this one on
 _WORD = 64
 
 

@@ -30,15 +30,12 @@ PLACEHOLDERS = ("none", "reddit")
 class MessageRules(NamedTuple):
     """The settings of the rules; by default all are off."""
 
-    min_characters: int = 0
-    """A shorter message is dropped."""
-    max_characters: int | None = None
-    """A longer message is dropped."""
+    min_characters: int = 0  # a shorter message is dropped
+    max_characters: int | None = None  # a longer message is dropped
     min_letter_share: Fraction | None = None
     """A message of which this share of the characters or less are letters is dropped. A fraction,
     so that 7 letters of 10 are exactly 0.7."""
-    drop_prefixes: tuple[str, ...] = ()
-    """A message that starts with one of these is dropped."""
+    drop_prefixes: tuple[str, ...] = ()  # a message that starts with one of these is dropped
     drop_authors_containing: tuple[str, ...] = ()
     """Lower case; a message whose author's name has one of these in it is dropped."""
     placeholders: str = "none"
@@ -64,8 +61,7 @@ PAPER = MessageRules(
     drop_authors_containing=("bot",),
     placeholders="reddit",
 )
-RULES = {"paper": PAPER, "none": NONE}
-"""The sets of rules that `--rules` names."""
+RULES = {"paper": PAPER, "none": NONE}  # the sets of rules that `--rules` names
 _rule = partial(option, group="rules that drop messages")
 
 

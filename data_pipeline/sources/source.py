@@ -48,8 +48,7 @@ Strings are valid UTF-8, and no column but `parent`, `author`, `created` and `dr
 class Layout(Enum):
     """How the messages of a source become pairs."""
 
-    LINKED = "linked"
-    """Each message names the one that it replies to."""
+    LINKED = "linked"  # each message names the one that it replies to
     LINKED_THREADS = "linked without threads"
     """The same, but `thread` is empty: the messages that replies connect are a thread."""
     ORDERED = "ordered"
@@ -89,8 +88,7 @@ class Flow(NamedTuple):
 class Wording(NamedTuple):
     """What the data card calls a source and what is in it, in the singular."""
 
-    name: str = ""
-    """Empty for the names of the files."""
+    name: str = ""  # empty for the names of the files
     message: str = "message"
     group: str = "group"
     file: str = "file"
@@ -99,12 +97,9 @@ class Wording(NamedTuple):
 class MessageBatch(NamedTuple):
     """Messages of consecutive lines (records, rows) of one file."""
 
-    messages: pa.RecordBatch
-    """Of the layout's schema in `SCHEMAS`; may be empty."""
-    lines: int
-    """How many lines were read: the messages and the malformed ones."""
-    malformed: Sequence[MalformedLine] = ()
-    """The lines that are no message, in order."""
+    messages: pa.RecordBatch  # of the layout's schema in `SCHEMAS`; may be empty
+    lines: int  # how many lines were read: the messages and the malformed ones
+    malformed: Sequence[MalformedLine] = ()  # the lines that are no message, in order
     groups: frozenset[str] = frozenset()
     """Those groups that `Source.hints` asks about and that occur here."""
     ascending: int = 0

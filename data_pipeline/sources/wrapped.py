@@ -14,10 +14,8 @@ from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Source
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 
-_MALFORMED_LINES = 10_000
-"""How many end the search for first messages, at least."""
-LEAST_CHARACTERS = 20
-"""Of each half; shorter ones are greetings, numbers of lists and the like."""
+_MALFORMED_LINES = 10_000  # how many end the search for first messages, at least
+LEAST_CHARACTERS = 20  # of each half; shorter ones are greetings, numbers of lists and the like
 _BETWEEN_SENTENCES = re.compile(
     r"((?<=[.!?])\s+|(?<!\s)\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
 )

@@ -38,8 +38,7 @@ Found = tuple[int, Any] | MalformedLine
 """A record, which should be an object, and its place in the file, from 1; or what is none."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Record = dict[str, Any]
-People = Mapping[str, str]
-"""Id of a person -> the name."""
+People = Mapping[str, str]  # id of a person -> the name
 PATH, FOLDER, NUMBER = "(path)", "(folder)", "(number)"
 """Fields that each record gets: its file, the name of the folder of that, and its place in it."""
 _OF_ANOTHER_FORM = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -65,10 +64,8 @@ class Export(NamedTuple):
     channel: str = ""
     """The field of the channel in which messages follow each other by their `time`, for `--gap` and
     `--merge_author_runs`; without it these are refused. Ids are unique in a channel."""
-    replies_are_apart: bool = False
-    """See `Flow.is_apart`."""
-    markup: str = "none"
-    """That of the texts, one of `MARKUPS`."""
+    replies_are_apart: bool = False  # see `Flow.is_apart`
+    markup: str = "none"  # that of the texts, one of `MARKUPS`
     people_files: tuple[str, ...] = ()
     """Patterns of the names of files with the names of people; `people` reads one."""
     people: Callable[[InputFile], People] = lambda _: {}
@@ -104,8 +101,7 @@ class ExportReader:
 
     name: str
     people: People
-    filters: Mapping[str, Any]
-    """Options that are given, of those of the format -> what is given."""
+    filters: Mapping[str, Any]  # options that are given, of those of the format -> what is given
 
     def __call__(self, file: InputFile, names: Sequence[str], *, tap: Tap) -> Iterator[Rows]:
         """Yields the wanted fields of all messages of a file, or of the files in a zip.

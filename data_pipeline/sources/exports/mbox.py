@@ -18,8 +18,7 @@ from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import read_line_batches
 
-_KEPT_BYTES = 1 << 20
-"""Of a mail; its texts come first, and attachments behind them are not read."""
+_KEPT_BYTES = 1 << 20  # of a mail; its texts come first, and attachments behind them are not read
 _FIRST_LINE = re.compile(rb"(?m)^From .*\d:\d\d.*\b\d{4}\b.*$")
 _ESCAPED = re.compile(rb"(?m)^>(>*From )")
 _ID = re.compile(r"<[^<>\s]+>")

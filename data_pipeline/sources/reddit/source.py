@@ -35,14 +35,11 @@ from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, MalformedLine, read_line_batches
 
-_COMMENT, _SUBMISSION = "t1_", "t3_"
-"""What ids begin with where they may be of both."""
-_LAST_SECOND = 2**33
-"""Times from this one on (in the year 2242) are invalid."""
+_COMMENT, _SUBMISSION = "t1_", "t3_"  # what ids begin with where they may be of both
+_LAST_SECOND = 2**33  # times from this one on (in the year 2242) are invalid
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 """All characters that `str.strip` strips."""
-_SHOWN = 10
-"""Names that one warning lists."""
+_SHOWN = 10  # names that one warning lists
 
 
 class Comment(msgspec.Struct, gc=False):
@@ -50,14 +47,12 @@ class Comment(msgspec.Struct, gc=False):
 
     id: str
     parent_id: str
-    link_id: str
-    """The thread, which a reply shares with its parent."""
+    link_id: str  # the thread, which a reply shares with its parent
     subreddit: str
     body: str
     author: str | None = None
     created_utc: Any = None
-    score: Any = None
-    """Upvotes less downvotes when the dump was made."""
+    score: Any = None  # upvotes less downvotes when the dump was made
     meta: Any = msgspec.field(name="_meta", default=None)
     """Since November 2023, what the dump's makers found out when they asked again after 36 hours:
     https://github.com/ArthurHeitmann/arctic_shift/blob/master/file_content_explanations.md."""
@@ -178,11 +173,9 @@ class Selection(NamedTuple):
 
     messages: MessageRules = PAPER
     min_score: int | None = None
-    subreddits: frozenset[str] = frozenset()
-    """Lower case; empty for all."""
+    subreddits: frozenset[str] = frozenset()  # lower case; empty for all
     exclude_subreddits: frozenset[str] = frozenset()
-    bots: frozenset[str] = frozenset()
-    """Authors in lower case, besides those that contain "bot"."""
+    bots: frozenset[str] = frozenset()  # authors in lower case, besides those that contain "bot"
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection."""

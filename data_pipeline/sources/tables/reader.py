@@ -41,8 +41,7 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
 PARQUET = ".parquet"
 ROWS_A_BATCH = 5_000
-MISSING = msgspec.UNSET
-"""The value of a field that a row does not have."""
+MISSING = msgspec.UNSET  # the value of a field that a row does not have
 SKIPPED = "skipped"
 """The role, and the field, of the rule by which a format drops a message because of its kind."""
 NOTE = "--input: "
@@ -65,8 +64,7 @@ class Rows:
     """The wanted fields of each row, in the order asked for; `MISSING` where it has none."""
     malformed: list[MalformedLine] = field(default_factory=list)
     """Rows that could not be read; they are not in `values`."""
-    notes: frozenset[str] = frozenset()
-    """What to warn of in the file; each begins with `NOTE`."""
+    notes: frozenset[str] = frozenset()  # what to warn of in the file; each begins with `NOTE`
 
     @property
     def total(self) -> int:

@@ -10,25 +10,19 @@ from typing import NamedTuple
 
 from data_pipeline.sources.markup import has_html
 
-_LINES = 10
-"""The commonest openings, and endings, that count."""
+_LINES = 10  # the commonest openings, and endings, that count
 _LEAST, _LEAST_SHARE = 5, 0.01
 """Texts, and their share, that a repeated line begins or ends at least."""
-_ROUNDS = 5
-"""Lines of the longest signature that is found."""
+_ROUNDS = 5  # lines of the longest signature that is found
 
 
 class Repeated(NamedTuple):
     """What some texts have in common."""
 
-    texts: int
-    """How many were looked at."""
-    repeated: int
-    """How many of them begin or end with one of the lines."""
-    lines: tuple[str, ...]
-    """The commonest openings and endings; of longer ones, all lines."""
-    markup: int
-    """How many have HTML tags or entities."""
+    texts: int  # how many were looked at
+    repeated: int  # how many of them begin or end with one of the lines
+    lines: tuple[str, ...]  # the commonest openings and endings; of longer ones, all lines
+    markup: int  # how many have HTML tags or entities
 
 
 def measure(texts: Sequence[str]) -> Repeated:

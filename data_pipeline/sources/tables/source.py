@@ -42,12 +42,9 @@ from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine
 
-EMPTY = "empty"
-"""The rule that drops messages without a text; it is always on."""
-_TRIED_FILES = 3
-"""Files of which the first rows are read before a job starts."""
-_MANY = 0.05
-"""A larger share of the texts with repeated lines, or with markup, is warned of."""
+EMPTY = "empty"  # the rule that drops messages without a text; it is always on
+_TRIED_FILES = 3  # files of which the first rows are read before a job starts
+_MANY = 0.05  # a larger share of the texts with repeated lines, or with markup, is warned of
 _SHOWN_CHARACTERS = 60
 _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
 """Authors who may be several people."""
@@ -103,23 +100,17 @@ class TableSource(NamedTuple):
     """Rows of tables as messages."""
 
     layout: Layout
-    names: Mapping[str, str]
-    """Role -> the name of its field."""
+    names: Mapping[str, str]  # role -> the name of its field
     rules: MessageRules
     form: Dialect = Dialect()
     same_names: bool = False
     """Whether inputs may have the same file names, so that ids of rows need the whole path."""
-    no_parent: str | None = None
-    """A parent that means none, beside the empty one."""
-    ids_within: str | None = None
-    """See `Source.ids_within`."""
-    markup: str = "none"
-    """That of the texts, one of `MARKUPS`; it is removed."""
+    no_parent: str | None = None  # a parent that means none, beside the empty one
+    ids_within: str | None = None  # see `Source.ids_within`
+    markup: str = "none"  # that of the texts, one of `MARKUPS`; it is removed
     strips_repeated: bool = False
-    flow: Flow = Flow()
-    """See `Source.flow`."""
-    repeated: Repeated | None = None
-    """What is repeated in the texts, as `measured` finds it."""
+    flow: Flow = Flow()  # see `Source.flow`
+    repeated: Repeated | None = None  # what is repeated in the texts, as `measured` finds it
     skips: Sequence[str] = ()
     """Rules by which a format drops messages; the field `SKIPPED` of each says which one did."""
     reader: Callable[..., Iterator[Rows]] | None = None

@@ -16,8 +16,7 @@ _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _FIRST_SECOND = 100_000_000
 """Numbers below this one (a day of 1973) are counted turns or dates, and no times of messages."""
-_LAST_SECOND = 2**33
-"""Times from this one on (in the year 2242) are no seconds since 1970."""
+_LAST_SECOND = 2**33  # times from this one on (in the year 2242) are no seconds since 1970
 _ROUNDED = re.compile(r"\s*-?\d([.,]\d+)?[eE]\+\d+\s*")
 """How spreadsheets write a number of more digits than they show."""
 _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")

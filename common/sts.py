@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common.errors import InputError, reading
-from common.tables.delimited import Dialect
+from common.tables import Dialect, parse_rows
 from common.text_files import (
     Source,
     find,
     is_visible,
     number,
     parse_lines,
-    parse_rows,
     split_of,
     stem_of,
     tables,

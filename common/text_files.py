@@ -1,34 +1,26 @@
-"""Files of texts, plain or .gz: what is parsed from each line, or from each row of a table.
+"""Files of texts, plain or .gz: what is parsed from each line, and how a folder names them.
 
 What a text is to every command: whether it is empty, and how Markdown shows it.
 """
 
 import gzip
 import hashlib
-import logging
 import math
 import re
 import unicodedata
 import zlib
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
-import msgspec
-
 from common.errors import InputError, message_of
-from common.tables.delimited import TAB, Dialect, Row, UnreadableRowError, position_of, rows
 
 T = TypeVar("T")
-_LOG = logging.getLogger(__name__)
 _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 """Of parsers, of text that is not UTF-8, and of damaged gzip files."""
 _SPLITS = {name: name for name in ("train", "dev", "test")}
 _SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
-JSON_LINES, PARQUET = (".jsonl", ".ndjson", ".json"), ".parquet"
 _STRING_OR_CONSTANT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\b(?:NaN|Infinity)\b')
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
@@ -157,96 +149,3 @@ def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -
                     yield parse(line.removesuffix("\n").removesuffix("\r"))
         except _ERRORS as error:
             raise InputError(f"{path}:{max(number, 1)}: {message_of(error)}") from error
-
-
-def parse_rows(
-    path: Path,
-    parse: Callable[[dict[str, Any]], T],
-    *,
-    columns: Mapping[str, Sequence[str]],
-    dialect: Dialect = Dialect(),  # noqa: B008
-) -> Iterator[T]:
-    """Yields what `parse` makes of the fields of each row; an InputError names the row.
-
-    Args:
-      path: JSON lines (`JSON_LINES`), Parquet (.parquet), or a file with a header, separated by
-        commas if it is a .csv, else by tabs.
-      parse: gets the fields of a row, of Parquet the columns alone, and the columns by these names,
-        null and NaN as empty texts. Blank lines are no rows.
-      columns: what each may be called in a file; one of these names is there.
-      dialect: what quotes are.
-    """
-    kind, number = PurePath(unpacked_name(path)).suffix, 1
-
-    def chosen(row: Mapping[str, Any]) -> T:
-        names, fields = list(row), dict(row)
-        for name, given in columns.items():
-            value = row[names[_position(names, given)]]
-            if isinstance(value, bool | list | dict):
-                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
-            # Null, or NaN, which pandas writes for it.
-            fields[name] = "" if value is None or value != value else value
-        return parse(fields)
-
-    if kind in JSON_LINES:
-        decode = msgspec.json.Decoder(dict[str, Any]).decode
-        yield from parse_lines(path, lambda line: chosen(load_json(line.encode(), decode)))
-        return
-    try:
-        if kind == PARQUET:
-            for row in _parquet(path, columns):
-                yield chosen(row)
-                number += 1
-        else:
-            for place, fields in _delimited(path, columns, dialect):
-                number = place
-                yield parse(fields)
-    except Exception as error:  # of any library
-        if getattr(error, "filename", None):  # it names the file already
-            raise
-        number = getattr(error, "line", number)
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
-
-
-def _position(names: Sequence[str], given: Sequence[str]) -> int:
-    """The position of a column that may have one of several names."""
-    found = [name for name in given if name in names]
-    if len(found) > 1:
-        raise ValueError(f"columns {' and '.join(map(repr, found))}; accepted: one of them")
-    return position_of(found[0] if found else given[0], names)
-
-
-def _parquet(path: Path, columns: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
-    import pyarrow.parquet  # few files need it
-
-    with pyarrow.parquet.ParquetFile(path) as table:
-        names = table.schema_arrow.names
-        wanted = [names[_position(names, given)] for given in columns.values()]
-        for batch in table.iter_batches(columns=wanted):
-            yield from batch.to_pylist()
-
-
-def _delimited(
-    path: Path, columns: Mapping[str, Sequence[str]], dialect: Dialect
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number and the fields of each row, by their own names and by those of the columns."""
-    with opened(path) as file:
-        numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
-        lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
-        table = rows(lines, dialect_of(path, dialect))
-        header = next(table, Row(1, []))
-        places = {c: _position(header.fields, of) for c, of in columns.items() if not header.fault}
-        for name, place in places.items():
-            if (other := header.fields[place]) not in columns[name]:
-                _LOG.warning("%s: the column %r is read as %r", path, other, name)
-        for row in chain([header], table):
-            if row.fault:
-                raise UnreadableRowError(row.number, row.fault)
-            if row is not header:
-                fields = dict(zip(header.fields, row.fields, strict=True))
-                yield row.number, fields | {c: row.fields[place] for c, place in places.items()}
-
-
-def dialect_of(path: Path, dialect: Dialect) -> Dialect:
-    """A dialect with the delimiter that a file's name says."""
-    return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)

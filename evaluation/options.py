@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from common.command_line import Options, option
 from common.errors import InputError
 from common.sts import Columns
-from common.tables.delimited import ESCAPE, QUOTES, Dialect, check_escape
+from common.tables import ESCAPE, QUOTES, Dialect, check_escape
 from evaluation.results.result import TASKS
 
 _MODULE = (

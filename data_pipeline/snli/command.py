@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from common.errors import InputError, reading
-from common.tables.delimited import TAB, Dialect
+from common.tables import TAB, Dialect
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common.errors import InputError
-from common.text_files import Source, is_visible, number, parse_lines, parse_rows, unpacked_name
+from common.tables import parse_rows
+from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
 _HEADERS = {"id", "_id", "qid", "docid", "doc_id", "query_id"}, {"text", "query", "document"}

@@ -12,7 +12,8 @@ import msgspec
 
 from common import text_files
 from common.errors import InputError
-from common.text_files import Source, is_visible, parse_rows, split_of, stem_of
+from common.tables import parse_rows
+from common.text_files import Source, is_visible, split_of, stem_of
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the probabilities that `classify_nli` gives."""

@@ -17,7 +17,8 @@ import numpy as np
 from common import sts
 from common.errors import InputError
 from common.sts import Columns, SimilarityData
-from common.text_files import Source, dialect_of
+from common.tables import dialect_of
+from common.text_files import Source
 from evaluation.data import overlap
 from evaluation.metrics import similarity
 from evaluation.results import measure

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from common.errors import InputError
-from common.text_files import JSON_LINES, is_visible, parse_rows
+from common.tables import JSON_LINES, parse_rows
+from common.text_files import is_visible
 from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, read_texts
 
 TABLES = (".csv", ".tsv", *JSON_LINES)

@@ -7,7 +7,7 @@ import pytest
 from common import sts
 from common.errors import InputError
 from common.sts import Columns
-from common.tables.delimited import Dialect
+from common.tables import Dialect
 
 COLUMNS = Columns("left", "right", "score")
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 from common.command_line import option
 from common.errors import InputError
-from common.tables.delimited import ESCAPE, QUOTES, Dialect, check_escape
+from common.tables import ESCAPE, QUOTES, Dialect, check_escape
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS

@@ -17,12 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from common.errors import InputError, message_of
-from common.tables.delimited import (
+from common.tables import (
+    JSON_LINES,
     MAX_FIELD_CHARACTERS,
+    PARQUET,
     TAB,
     Dialect,
     Line,
-    UnclosedQuoteError,
+    UnreadableRowError,
     position_of,
     rows,
 )
@@ -37,9 +39,7 @@ from data_pipeline.storage.lines import (
     read_line_batches,
 )
 
-JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
-PARQUET = ".parquet"
 ROWS_A_BATCH = 5_000
 MISSING = msgspec.UNSET  # the value of a field that a row does not have
 SKIPPED = "skipped"
@@ -216,7 +216,7 @@ def _read_delimited(
                 yield found
                 found = Rows(file.path)
         yield found
-    except UnclosedQuoteError as error:
+    except UnreadableRowError as error:
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
     finally:
         lines.close()  # an error holds it

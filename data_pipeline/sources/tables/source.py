@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from common.errors import InputError
-from common.tables.delimited import Dialect
+from common.tables import Dialect
 from common.text_files import VISIBLE
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER

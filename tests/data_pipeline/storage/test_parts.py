@@ -8,7 +8,7 @@ import orjson
 import pytest
 from backports import zstd
 
-from common.tables.delimited import Dialect
+from common.tables import Dialect
 from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import Layout

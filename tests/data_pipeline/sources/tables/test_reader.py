@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from common import tables
 from common.errors import InputError
-from common.tables import delimited
-from common.tables.delimited import NONE, RFC4180, Dialect
+from common.tables import NONE, RFC4180, Dialect
 from data_pipeline.sources.tables.reader import MISSING, ROWS_A_BATCH, read_rows, suffix_of
 from data_pipeline.sources.tables.values import as_text
 from data_pipeline.storage import lines
@@ -113,7 +113,7 @@ def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):
 
 
 def test_a_field_or_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "MAX_FIELD_CHARACTERS", 200)
+    monkeypatch.setattr(tables, "MAX_FIELD_CHARACTERS", 200)
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 4000)
     monkeypatch.setattr(lines, "BATCH_BYTES", 1000)
     path = tmp_path / "f.csv"

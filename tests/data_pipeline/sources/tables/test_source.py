@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from common.tables.delimited import Dialect
+from common.tables import Dialect
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.source import TableSource

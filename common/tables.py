@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV files: one reader, for the pipeline and for the evaluation.
+"""Rows of tables: of CSV and TSV for all packages, also of JSON lines and Parquet for local files.
 
 Between tabs quotes are text, as most TSV files have them; between other delimiters they enclose
 fields, in which delimiters and line breaks are text (RFC 4180). `--quotes` and `--escape` say
@@ -7,11 +7,22 @@ the file can still be read.
 """
 
 import csv
+import logging
+from codecs import BOM_UTF8
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, TypeVar
 
-from common.errors import InputError
+import msgspec
+
+from common.errors import InputError, message_of
+from common.text_files import load_json, opened, parse_lines, unpacked_name
+
+T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
+JSON_LINES, PARQUET = (".jsonl", ".ndjson", ".json"), ".parquet"
 
 MAX_FIELD_CHARACTERS = 1 << 20  # a row with a longer field cannot be read
 MOST_LINES = 100
@@ -73,15 +84,11 @@ class Row(NamedTuple):
 
 
 class UnreadableRowError(ValueError):
-    """A row cannot be read; `line` is its first one."""
+    """A row cannot be read, or takes in the rest of the file; `line` is its first one."""
 
     def __init__(self, line: int, fault: str):
         super().__init__(fault)
         self.line = line
-
-
-class UnclosedQuoteError(UnreadableRowError):
-    """A quote takes in the rest of a file, or too many lines of it; `line` is where it opens."""
 
 
 def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
@@ -89,7 +96,7 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
 
     A row is faulty if it cannot be read, has another number of fields than the header or repeats
     it, as where files were joined. Of one that cannot be read, the lines behind its first are read
-    as rows of their own. Raises `UnclosedQuoteError` if a quote takes in too many lines.
+    as rows of their own. An UnreadableRowError if a quote takes in too many lines.
     """
     csv.field_size_limit(MAX_FIELD_CHARACTERS)
     quoting: Any = csv.QUOTE_MINIMAL if dialect.encloses else csv.QUOTE_NONE
@@ -106,14 +113,14 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
         inside = 0
         while fields is None and not fault:
             if (line := again.popleft() if again else next(lines, None)) is None:
-                raise UnclosedQuoteError(row[0][0], f"a quote is not closed{_HINT}")
+                raise UnreadableRowError(row[0][0], f"a quote is not closed{_HINT}")
             row.append(line)
             # A quote that is not doubled may end one field and begin the next.
             may_end = b'"' in line[1].replace(b'""', b"")
             inside = 0 if may_end else inside + 1
             if inside >= MOST_LINES - 1 and dialect.quotes != RFC4180:
                 fault = f"a quote encloses more than {MOST_LINES} lines{_HINT}"
-                raise UnclosedQuoteError(row[0][0], fault)
+                raise UnreadableRowError(row[0][0], fault)
             if may_end or line[2] or dialect.escape:
                 fields, fault = _fields(row, form)
         if fault:
@@ -164,3 +171,90 @@ def position_of(name: str, header: Sequence[str]) -> int:
 def _bare(name: str) -> str:
     """A name in lower case without outer white space and byte order marks."""
     return name.strip("\ufeff\u200b \t\r\n\xa0").casefold()
+
+
+def parse_rows(
+    path: Path,
+    parse: Callable[[dict[str, Any]], T],
+    *,
+    columns: Mapping[str, Sequence[str]],
+    dialect: Dialect = Dialect(),  # noqa: B008
+) -> Iterator[T]:
+    """Yields what `parse` makes of each row of a local file; an InputError names the row.
+
+    `columns` says what each column may be called in a file, which has one of these names. `parse`
+    gets the columns by our names, null and NaN as empty texts, beside the other fields of the row
+    (none of Parquet). A .csv is separated by commas, other files with a header by tabs.
+    """
+
+    def parsed(row: dict[str, Any]) -> T:
+        names, fields = list(row), dict(row)
+        for name, given in columns.items():
+            value = row[names[_position(names, given)]]
+            if isinstance(value, bool | list | dict):
+                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
+            # Null, or NaN, which pandas writes for it.
+            fields[name] = "" if value is None or value != value else value
+        return parse(fields)
+
+    kind, number = PurePath(unpacked_name(path)).suffix, 1
+    if kind in JSON_LINES:
+        decode = msgspec.json.Decoder(dict[str, Any]).decode
+        yield from parse_lines(path, lambda line: parsed(load_json(line.encode(), decode)))
+        return
+    try:
+        table = _parquet(path, columns) if kind == PARQUET else _delimited(path, columns, dialect)
+        for place, row in table:
+            number = place
+            yield parsed(row)
+    except Exception as error:  # of any library
+        if getattr(error, "filename", None):  # it names the file already
+            raise
+        number = getattr(error, "line", number)
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+
+
+def _position(names: Sequence[str], given: Sequence[str]) -> int:
+    """The position of a column that may have one of several names."""
+    found = [name for name in given if name in names]
+    if len(found) > 1:
+        raise ValueError(f"columns {' and '.join(map(repr, found))}; accepted: one of them")
+    return position_of(found[0] if found else given[0], names)
+
+
+def _parquet(
+    path: Path, columns: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    import pyarrow.parquet  # few files need it
+
+    with pyarrow.parquet.ParquetFile(path) as table:
+        names = table.schema_arrow.names
+        wanted = [names[_position(names, given)] for given in columns.values()]
+        batches = (batch.to_pylist() for batch in table.iter_batches(columns=wanted))
+        yield from enumerate(chain.from_iterable(batches), start=1)
+
+
+def _delimited(
+    path: Path, columns: Mapping[str, Sequence[str]], dialect: Dialect
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    with opened(path) as file:
+        numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
+        lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
+        names: list[str] | None = None
+        for row in rows(lines, dialect_of(path, dialect)):
+            if row.fault:
+                raise UnreadableRowError(row.number, row.fault)
+            if names is None:
+                names = row.fields
+                for column, given in columns.items():
+                    if (name := names[_position(names, given)]) not in given:
+                        _LOG.warning("%s: the column %r is read as %r", path, name, column)
+            else:
+                yield row.number, dict(zip(names, row.fields, strict=True))
+        if names is None:
+            _position([], next(iter(columns.values())))
+
+
+def dialect_of(path: Path, dialect: Dialect) -> Dialect:
+    """A dialect with the delimiter that a file's name says."""
+    return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)

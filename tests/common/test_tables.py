@@ -2,12 +2,12 @@
 
 import pytest
 
-from common.tables.delimited import (
+from common.tables import (
     MOST_LINES,
     NONE,
     RFC4180,
     Dialect,
-    UnclosedQuoteError,
+    UnreadableRowError,
     position_of,
     rows,
 )
@@ -48,7 +48,7 @@ def test_a_stray_quote_loses_its_own_row_only():
 def test_a_quote_that_takes_in_many_lines_ends_the_reading(end):
     body = "".join(f"\n{n},row {n}" for n in range(3, 3 + MOST_LINES))
     for text in (f'id,said\n1,one\n2,"two{body}"{end}', f'id,said\n1,one\n2,"two{body[:60]}{end}'):
-        with pytest.raises(UnclosedQuoteError) as raised:
+        with pytest.raises(UnreadableRowError) as raised:
             read(text, ",")
         assert raised.value.line == 3
     assert "--quotes" in str(raised.value)

@@ -1,1 +1,0 @@
-"""Lines of CSV and TSV files in, rows out."""

@@ -33,13 +33,10 @@ class MessageRules(NamedTuple):
     min_characters: int = 0  # a shorter message is dropped
     max_characters: int | None = None  # a longer message is dropped
     min_letter_share: Fraction | None = None
-    """A message of which this share of the characters or less are letters is dropped. A fraction,
-    so that 7 letters of 10 are exactly 0.7."""
+    """A message with no larger share of letters is dropped; 7 letters of 10 are exactly 0.7."""
     drop_prefixes: tuple[str, ...] = ()  # a message that starts with one of these is dropped
-    drop_authors_containing: tuple[str, ...] = ()
-    """Lower case; a message whose author's name has one of these in it is dropped."""
-    placeholders: str = "none"
-    """A message is dropped if its text is what this site shows for one that is gone."""
+    drop_authors_containing: tuple[str, ...] = ()  # lower case
+    placeholders: str = "none"  # the site whose texts for a message that is gone are dropped
 
     @property
     def names(self) -> list[str]:
@@ -107,14 +104,10 @@ class RuleOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.message_rules()
+        self.message_rules()  # raises
 
     def message_rules(self) -> MessageRules:
-        """The rules that are asked for.
-
-        Raises:
-          InputError: if they keep no message, or a list of texts names none.
-        """
+        """The rules that are asked for; InputError if they keep no message."""
         given = {name: getattr(self, name, None) for name in MessageRules._fields}
         changed = {name: value for name, value in given.items() if value is not None}
         if (share := self.min_letter_share) is not None:
@@ -133,11 +126,7 @@ class RuleOptions(Options):
 
 
 def texts_of(name: str, given: str | None) -> tuple[str, ...] | None:
-    """The texts between the commas of an option; None if it was not given.
-
-    Raises:
-      InputError: if there are none.
-    """
+    """The texts between the commas of an option, at least one; None if it was not given."""
     if given is None:
         return None
     texts = tuple(filter(None, map(str.strip, given.split(","))))

@@ -1,9 +1,7 @@
 """The boundary between input files and the job: a `Source` yields batches of messages.
 
-A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of its messages.
-Everything behind it, such as the join, the splits, the shards and the data card, takes only
-`MessageBatch`es and knows nothing of the format. So a new kind of input is a new source, such as
-`sources.reddit.source.RedditSource`.
+A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of its messages. The
+join, the splits, the shards and the data card take `MessageBatch`es and know nothing of the format.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +26,7 @@ MESSAGES = pa.schema(
         pa.field("dropped_by", pa.int8()),
     ]
 )
-"""The columns of messages, one row a message, in the order of the file.
+"""The columns of messages, one row a message, in the order of the file; strings are UTF-8.
 
 id: unique over all files of a job (`sources.ids` makes ids so that restart in each thread or file);
   of two messages with one id the first in reading order counts.
@@ -40,8 +38,6 @@ text: as it is to be stored: unescaped and stripped.
 created: seconds since 1970, UTC; null if unknown.
 dropped_by: an index into `Source.rule_names`; null if the message is kept. Dropped messages are
   yielded too: they are counted, and nothing pairs with them.
-
-Strings are valid UTF-8, and no column but `parent`, `author`, `created` and `dropped_by` has nulls.
 """
 
 
@@ -52,21 +48,19 @@ class Layout(Enum):
     LINKED_THREADS = "linked without threads"
     """The same, but `thread` is empty: the messages that replies connect are a thread."""
     ORDERED = "ordered"
-    """Messages follow each other in their thread, as `Source.flow` says. Batches have one more
-    column, `order` (a number as text). Either messages have ids, and some name the one that they
-    reply to, or `id` is empty: they are turns, whose ids are made when a thread is together."""
+    """Messages follow each other in their thread, as `Source.flow` says; `order` is a number as
+    text. Either messages have ids, and some name the one that they reply to, or `id` is empty: they
+    are turns, whose ids are made when a thread is together."""
     ROWS = "rows"
-    """Each row is a pair: batches have one more column, `input`, and `text` is the response. The
-    turns before the input are columns `CONTEXT`, null where there is none."""
+    """Each row is a pair of `input` and the response, `text`. The turns before the input are
+    columns `CONTEXT`, null where there is none."""
 
 
-ORDER = pa.field("order", pa.string(), nullable=False)
-INPUT = pa.field("input", pa.large_string(), nullable=False)
 SCHEMAS = {
     Layout.LINKED: MESSAGES,
     Layout.LINKED_THREADS: MESSAGES,
-    Layout.ORDERED: MESSAGES.append(ORDER),
-    Layout.ROWS: MESSAGES.append(INPUT),
+    Layout.ORDERED: MESSAGES.append(pa.field("order", pa.string(), nullable=False)),
+    Layout.ROWS: MESSAGES.append(pa.field("input", pa.large_string(), nullable=False)),
 }
 """The columns of a batch."""
 
@@ -75,14 +69,13 @@ class Flow(NamedTuple):
     """How messages follow each other in a thread, where they have an order."""
 
     gap: float | None = None
-    """Hours. A message that comes later than this after the one before it begins a conversation,
-    which is a thread of its own; any other one replies to the one before it, unless it names a
-    parent. With None a thread is one conversation, and only turns reply to the one before."""
+    """Hours. A message that comes later than this after the one before begins a conversation, a
+    thread of its own; any other one replies to the one before, unless it names a parent. With None
+    a thread is one conversation, and only turns reply to the one before."""
     merges_author_runs: bool = False
     """Whether consecutive messages of one author are one turn, unless they name other parents."""
     is_apart: bool = False
-    """Whether messages with a parent only follow those with the same one, as where replies are
-    shown apart from the channel."""
+    """Whether messages with a parent follow only those with the same one, shown apart."""
 
 
 class Wording(NamedTuple):
@@ -123,10 +116,7 @@ class Source(Protocol):
 
     @property
     def ids_within(self) -> str | None:
-        """Where an id names one message, one of `IDS_WITHIN`; None if nobody said.
-
-        Unless it is `ALL`, messages of one id and different texts end the job.
-        """
+        """Where an id names one message; unless in `ALL`, two texts of one id end the job."""
 
     @property
     def repeated(self) -> Any:
@@ -139,18 +129,12 @@ class Source(Protocol):
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.
 
-        What reads all bytes as they are stored, such as `read_line_batches`, reads them through
-        `tap`, which computes their checksum; else the file is read again for it.
-
-        Raises:
-          UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+        What reads all bytes as they are stored reads them through `tap`, for their checksum. An
+        UnreadableFileError if the file cannot be opened or is truncated or corrupt.
         """
 
     def reads_parts(self, file: InputFile) -> bool:
-        """Whether `read` can begin at any line, so that several processes share a large file.
-
-        Then it reads with `read_line_batches`.
-        """
+        """Whether `read` can begin at any line, with `read_line_batches`, as processes do."""
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Reasons for having less than was asked for, by the groups of all files, to warn of."""

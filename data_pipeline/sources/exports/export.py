@@ -1,8 +1,4 @@
-"""What a format of exported conversations declares, and how its files become rows of messages.
-
-A module in this folder with an `EXPORT`, such as `discord`, is a format; `FORMATS` in `options`
-lists it.
-"""
+"""What a format of exported conversations declares, and how its files become rows of messages."""
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,17 +12,19 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import ijson
 
+from common.errors import reading
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import (
-    MISSING,
     PARQUET,
-    ROWS_A_BATCH,
     SKIPPED,
+    Found,
     Rows,
     as_raw,
     field_names,
     getter,
+    in_batches,
+    json_lines,
     read_rows,
     suffix_of,
 )
@@ -34,8 +32,6 @@ from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import MalformedLine, read_chunks
 
-Found = tuple[int, Any] | MalformedLine
-"""A record, which should be an object, and its place in the file, from 1; or what is none."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Record = dict[str, Any]
 People = Mapping[str, str]  # id of a person -> the name
@@ -62,13 +58,12 @@ class Export(NamedTuple):
     layout: Layout = Layout.LINKED_THREADS
     ids_within: str = ALL
     channel: str = ""
-    """The field of the channel in which messages follow each other by their `time`, for `--gap` and
-    `--merge_author_runs`; without it these are refused. Ids are unique in a channel."""
+    """The field of the channel in which messages follow each other by their `time` and have ids of
+    their own; without it `--gap` and `--merge_author_runs` are refused."""
     replies_are_apart: bool = False  # see `Flow.is_apart`
     markup: str = "none"  # that of the texts, one of `MARKUPS`
-    people_files: tuple[str, ...] = ()
-    """Patterns of the names of files with the names of people; `people` reads one."""
-    people: Callable[[InputFile], People] = lambda _: {}
+    people_files: tuple[str, ...] = ()  # patterns of their names
+    people: Callable[[InputFile], People] = lambda _: {}  # those in one of these files
 
 
 def export_of(name: str) -> Export:
@@ -77,21 +72,13 @@ def export_of(name: str) -> Export:
 
 
 def people_of(name: str, files: Iterable[InputFile]) -> People:
-    """The people whom the files of a format name.
-
-    Raises:
-      UnreadableFileError: if such a file cannot be read.
-    """
+    """The people whom the files of a format name."""
     export, people = export_of(name), dict[str, str]()
     for file in files if export.people_files else ():
         for inner in inner_files(file, export.people_files):
             if is_one_of(inner.path, export.people_files):
-                try:
+                with reading(f"--input: {inner.path}: of another form"):
                     people |= export.people(inner)
-                except _OF_ANOTHER_FORM as error:
-                    raise UnreadableFileError(
-                        f"{inner.path}: of another form: {error!r}"
-                    ) from error
     return people
 
 
@@ -106,25 +93,24 @@ class ExportReader:
     def __call__(self, file: InputFile, names: Sequence[str], *, tap: Tap) -> Iterator[Rows]:
         """Yields the wanted fields of all messages of a file, or of the files in a zip.
 
-        Raises:
-          UnreadableFileError: if it is not of the format, or truncated or corrupt.
+        An UnreadableFileError if it is not of the format, or truncated or corrupt.
         """
         export = export_of(self.name)
         for inner in inner_files(file, export.files, is_needed=True):
             if not is_one_of(inner.path, export.people_files):
-                yield from self._rows(export, inner, names, tap if inner is file else Tap())
+                found = self._messages(export, inner, names, tap if inner is file else Tap())
+                yield from in_batches(inner.path, found)
 
-    def _rows(
+    def _messages(
         self, export: Export, file: InputFile, names: Sequence[str], tap: Tap
-    ) -> Iterator[Rows]:
+    ) -> Iterator[Found]:
         getters, folder = list(map(getter, names)), PurePath(file.path).parent.name
         rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
         for name, given in self.filters.items():
             rules[name] = partial(export.filters[name], given)
-        rows = Rows(file.path)
         for found in export.records(file, tap):
             if isinstance(found, MalformedLine):
-                rows.malformed.append(found)
+                yield found
                 continue
             number, record = found
             try:
@@ -140,14 +126,9 @@ class ExportReader:
             except _OF_ANOTHER_FORM as error:
                 is_missing = isinstance(error, KeyError)
                 reason = f"field {error} is missing" if is_missing else f"another form: {error}"
-                rows.malformed.append(MalformedLine(file.path, number, as_raw(record), reason))
+                yield MalformedLine(file.path, number, as_raw(record), reason)
             else:
-                rows.numbers.extend([number] * len(messages))
-                rows.values.extend(tuple([get(each) for get in getters]) for each in messages)
-            if rows.total >= ROWS_A_BATCH:
-                yield rows
-                rows = Rows(file.path)
-        yield rows
+                yield from ((number, tuple([get(each) for get in getters])) for each in messages)
 
 
 class InnerFile(InputFile):
@@ -171,11 +152,7 @@ def is_one_of(path: str, names: Sequence[str]) -> bool:
 def inner_files(
     file: InputFile, names: Sequence[str], *, is_needed: bool = False
 ) -> Iterator[InputFile]:
-    """Yields the files in a zip whose names match one of the patterns; any other file itself.
-
-    Raises:
-      UnreadableFileError: if it is named as a zip and is none, or has no such file where needed.
-    """
+    """Yields the files in a zip whose names match one of the patterns; any other file itself."""
     if PurePath(file.path).suffix.lower() != ".zip":
         yield file
         return
@@ -199,15 +176,9 @@ def json_items(
 ) -> Iterator[tuple[int, Any]]:
     """Yields the objects of a list in a JSON document, one by one, in bounded memory.
 
-    Args:
-      file: the document.
-      tap: what the file is read through.
-      path: where the list is, such as `messages`; the document may be the list itself.
-      about: field that each object gets -> where its value stands, before the list.
-      inside: the path of objects that may each have such a list, with a dot behind it.
-
-    Raises:
-      UnreadableFileError: if the file is no JSON, is truncated, or has no such list.
+    The list is at `path`, such as `messages`, or is the document, or each object at `inside`, a
+    path with a dot behind it, has one. `about`: field that each object gets -> where its value
+    stands, before the list. An UnreadableFileError if the file is no JSON or has no such list.
     """
     values, lists = dict[str, Any](), 0
     fields = {place: field for field, place in about.items()}
@@ -237,21 +208,14 @@ def json_items(
 
 
 def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:
-    """Yields the fields of these names that rows have: of JSON lines, a JSON list or Parquet.
-
-    Raises:
-      UnreadableFileError: if the file cannot be read.
-    """
+    """Yields the rows of JSON lines, a JSON list or, with those of these fields it has, Parquet."""
     if suffix_of(file.path) == PARQUET:
         there = field_names(file)
         names = [name for name in names if name in there]
-    else:
-        with closing(read_chunks(file, Tap())) as chunks:
-            if next(chunks, b"").lstrip()[:1] == b"[":
-                yield from json_items(file, tap)
-                return
-    for rows in read_rows(file, names, tap=tap):
-        for number, values in zip(rows.numbers, rows.values, strict=True):
-            row = zip(names, values, strict=True)
-            yield number, {name: value for name, value in row if value is not MISSING}
-        yield from rows.malformed
+        for rows in read_rows(file, names, tap=tap):
+            records = (dict(zip(names, values, strict=True)) for values in rows.values)
+            yield from zip(rows.numbers, records, strict=True)
+        return
+    with closing(read_chunks(file, Tap())) as chunks:
+        is_list = next(chunks, b"").lstrip()[:1] == b"["
+    yield from json_items(file, tap) if is_list else json_lines(file, tap)

@@ -31,11 +31,7 @@ class RedditOptions(PairOptions, RuleOptions):
 
     @cached_property
     def selection(self) -> Any:
-        """The rules that drop comments, a `Selection`.
-
-        Raises:
-          InputError: if a list of names is empty, or the file of bots cannot be read.
-        """
+        """The rules that drop comments, a `Selection`."""
         from data_pipeline.sources.reddit.source import Selection
 
         return Selection(

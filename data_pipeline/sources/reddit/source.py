@@ -3,13 +3,11 @@
 The dumps hold one JSON object a line, and their fields come and go over the years; the five that
 are required here have always been there. `id` has no `t1_`, but `parent_id` does; a parent that
 begins with `t3_` is the submission itself, of which other dumps have the title and the text. What
-columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by row. A
-test holds both ways to the same answer on any line.
+columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by row.
 
-The rules apply in a fixed order, and a comment counts for the first that holds. Those that are gone
-come first: `deleted`, of which the dump has no text, and `deleted_later`, of which it has; then the
-rules of every kind of message (`sources.rules`), which are the paper's by default; then Reddit's
-own, which are off by default.
+The rules apply in order, and a comment counts for the first that holds: `deleted`, of which the
+dump has no text; `deleted_later`, of which it has; the rules of every kind of message
+(`sources.rules`), the paper's by default; Reddit's own, off by default.
 """
 
 import html
@@ -55,15 +53,8 @@ class Comment(msgspec.Struct, gc=False):
     score: Any = None  # upvotes less downvotes when the dump was made
     meta: Any = msgspec.field(name="_meta", default=None)
     """Since November 2023, what the dump's makers found out when they asked again after 36 hours:
-    https://github.com/ArthurHeitmann/arctic_shift/blob/master/file_content_explanations.md."""
-
-    @property
-    def was_deleted_later(self) -> bool:
-        """Whether it was gone by then: its author deleted it, or others removed it.
-
-        With `removal_type` alone it is there again.
-        """
-        return isinstance(self.meta, dict) and self.meta.get("was_deleted_later") is True
+    https://github.com/ArthurHeitmann/arctic_shift/blob/master/file_content_explanations.md. What
+    was gone by then `was_deleted_later`; with `removal_type` alone it is there again."""
 
 
 class Submission(msgspec.Struct, gc=False):
@@ -86,8 +77,7 @@ class Submission(msgspec.Struct, gc=False):
 
 
 DECODER = msgspec.json.Decoder(Comment)
-"""Three times as fast as orjson, since it makes nothing of the other fields. It does not check
-that these are UTF-8."""
+"""Three times as fast as orjson, as it skips other fields, not checking that these are UTF-8."""
 _SUBMISSION_DECODER = msgspec.json.Decoder(Submission)
 
 
@@ -111,12 +101,10 @@ def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLi
     return found, malformed
 
 
-def _without_prefix(ids: Any) -> tuple[Any, Any]:
-    """The ids without `t1_` at their start, and whether they had it [rows]."""
-    has_prefix = pc.starts_with(ids, _COMMENT)
-    if not pc.any(has_prefix).as_py():
-        return ids, has_prefix
-    return pc.if_else(has_prefix, pc.utf8_slice_codeunits(ids, len(_COMMENT)), ids), has_prefix
+def _without_prefix(ids: Any) -> Any:
+    """The ids without `t1_` at their start [rows]."""
+    rest = pc.utf8_slice_codeunits(ids, len(_COMMENT))
+    return pc.if_else(pc.starts_with(ids, _COMMENT), rest, ids)
 
 
 def _texts_of(bodies: list[str]) -> Any:
@@ -126,9 +114,9 @@ def _texts_of(bodies: list[str]) -> Any:
 
 
 def unescaped(body: str) -> str:
-    """A body with HTML entities unescaped; itself if a reference has thousands of digits.
+    """A body with HTML entities unescaped, twice, as for `&amp;nbsp;`: Markdown has entities, too.
 
-    Twice: the dumps escape what is itself Markdown with entities, such as `&amp;nbsp;`.
+    The body itself if a reference has thousands of digits.
     """
     try:
         return without_entities(html.unescape(body))
@@ -137,19 +125,14 @@ def unescaped(body: str) -> str:
 
 
 def _seconds_of(values: list[Any]) -> Any:
-    """`seconds` of each value, int64 [rows]."""
+    """`seconds` of each value, int64 [rows]; at once where all are numbers, or text of digits."""
     kinds = set(map(type, values))
-    times = None
     with suppress(OverflowError, pa.ArrowInvalid):
-        if kinds == {int}:
-            times = pa.array(values, pa.int64())
-        elif kinds == {str}:
-            texts = pa.array(values, pa.string())
-            if pc.all(pc.ascii_is_decimal(texts)).as_py():
-                times = texts.cast(pa.int64())
-    if times is None or pc.min(times).as_py() < 0 or pc.max(times).as_py() >= _LAST_SECOND:
-        times = pa.array(list(map(seconds, values)), pa.int64())
-    return times
+        if kinds == {int} or (kinds == {str} and all(map(str.isdecimal, values))):
+            times = pa.array(values).cast(pa.int64())
+            if pc.min(times).as_py() >= 0 and pc.max(times).as_py() < _LAST_SECOND:
+                return times
+    return pa.array(list(map(seconds, values)), pa.int64())
 
 
 def seconds(value: Any) -> int | None:
@@ -186,10 +169,8 @@ class Selection(NamedTuple):
     @property
     def rule_names(self) -> list[str]:
         """Names of the rules that are on, in the order in which they apply."""
-        own = self._asdict()
-        del own["messages"]
-        are_on = [name for name, setting in own.items() if setting not in (None, frozenset())]
-        return ["deleted", "deleted_later", *self._others.names, *are_on]
+        own = ["min_score"] * (self.min_score is not None) + [*self.named]
+        return ["deleted", "deleted_later", *self._others.names, *own]
 
     @property
     def _others(self) -> MessageRules:
@@ -203,14 +184,10 @@ class Selection(NamedTuple):
         return {option: names for option in options if (names := getattr(self, option))}
 
     def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
-        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`.
-
-        `texts` are unescaped and stripped, large_string [rows], `subreddits` string [rows].
-        """
+        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`."""
         yield _are_absent(texts)
-        yield np.array(
-            [each.meta is not None and each.was_deleted_later for each in comments], bool
-        )
+        metas = [each.meta if isinstance(each.meta, dict) else {} for each in comments]
+        yield np.array([meta.get("was_deleted_later") is True for meta in metas], bool)
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:
@@ -248,8 +225,7 @@ class RedditSource:
 
     selection: Selection
     submissions: frozenset[str] = frozenset()
-    """Files of submissions. If there are any, comments reply to them, too: their ids, and those of
-    such parents, begin with `t3_`."""
+    """Files of submissions, if any; then comments reply to them, too. Their ids begin with t3_."""
 
     layout = Layout.LINKED
     ids_within = ALL
@@ -288,10 +264,7 @@ class RedditSource:
         return self._judged(comments, texts, malformed)
 
     def judge_submissions(self, batch: LineBatch) -> MessageBatch:
-        """The submissions of some lines: title, empty line and text.
-
-        The title alone where there is no text, or if both are longer than a message may be.
-        """
+        """The submissions of some lines: title, empty line and text, unless that is too long."""
         found, malformed = _parsed(batch, _SUBMISSION_DECODER)
         titles = _texts_of([submission.title for submission in found])
         texts = _texts_of([submission.selftext or "" for submission in found])
@@ -316,12 +289,12 @@ class RedditSource:
         rules = list(self.selection.masks(comments, texts, subreddits))
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents = pa.array([comment.parent_id for comment in comments], pa.string())
-        parents, is_reply = _without_prefix(parents)
+        is_reply = pc.starts_with(parents, _COMMENT)
         if self.submissions:
             is_reply = pc.or_(is_reply, pc.starts_with(parents, _SUBMISSION))
         columns = {
-            "id": _without_prefix(ids)[0],
-            "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),
+            "id": _without_prefix(ids),
+            "parent": pc.if_else(is_reply, _without_prefix(parents), pa.scalar(None, pa.string())),
             "thread": pa.array([comment.link_id for comment in comments], pa.string()),
             "group": subreddits,
             "author": pa.nulls(len(comments), pa.string()),

@@ -5,7 +5,7 @@ element of a list.
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, repeat
@@ -49,6 +49,7 @@ _QUOTES = f"{NOTE}some fields are in quotes and have doubled quotes: --quotes rf
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
+Found = tuple[int, Any] | MalformedLine  # a row and its number, or what is none
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
@@ -64,7 +65,7 @@ class Rows:
     """The wanted fields of each row, in the order asked for; `MISSING` where it has none."""
     malformed: list[MalformedLine] = field(default_factory=list)
     """Rows that could not be read; they are not in `values`."""
-    notes: frozenset[str] = frozenset()  # what to warn of in the file; each begins with `NOTE`
+    notes: set[str] = field(default_factory=set)  # what to warn of in the file; begin with `NOTE`
 
     @property
     def total(self) -> int:
@@ -73,11 +74,7 @@ class Rows:
 
 
 def suffix_of(path: str, form: Dialect = _FORM) -> str:
-    """The suffix that says a file's format, in lower case; without it a delimiter says CSV.
-
-    Raises:
-      InputError: if nothing says an accepted format.
-    """
+    """The suffix that says a file's format, in lower case; without it a delimiter says CSV."""
     suffix = plain_suffix(path)
     if suffix in (*JSON_LINES, *DELIMITED, PARQUET):
         return suffix
@@ -89,28 +86,38 @@ def suffix_of(path: str, form: Dialect = _FORM) -> str:
     )
 
 
+def in_batches(path: str, found: Iterable[Found | str]) -> Iterator[Rows]:
+    """The rows of a file, and notes, some thousands a batch; at least one, which may be empty."""
+    rows = Rows(path)
+    for each in found:
+        if isinstance(each, str):
+            rows.notes.add(each)
+        elif isinstance(each, MalformedLine):
+            rows.malformed.append(each)
+        else:
+            rows.numbers.append(each[0])
+            rows.values.append(each[1])
+        if rows.total >= ROWS_A_BATCH:
+            yield rows
+            rows = Rows(path)
+    yield rows
+
+
 def read_rows(
     file: InputFile, names: Sequence[str], *, tap: Tap, form: Dialect = _FORM
 ) -> Iterator[Rows]:
-    """Yields the wanted fields of all rows of a file, in its order, in bounded memory.
+    """Yields the fields of these names of all rows of a file, in its order, in bounded memory.
 
-    Args:
-      file: JSON lines, CSV or TSV, plain or compressed, or Parquet.
-      names: of the fields; a dotted name is a field of an inner object, or an element of a list.
-      tap: what a file of lines is read through.
-      form: how CSV is read.
-
-    Raises:
-      InputError: if the file's name says no accepted format.
-      UnreadableFileError: if the file cannot be opened, is truncated or corrupt, or, as CSV or
-        Parquet, lacks a field, or a quote takes in too many lines.
+    An InputError if the file's name says no accepted format; an UnreadableFileError if the file
+    cannot be opened, is truncated or corrupt, lacks a field of CSV or Parquet, or a quote takes in
+    too many lines.
     """
     suffix = suffix_of(file.path, form)
-    if suffix in JSON_LINES:
-        return _read_json_lines(file, names, tap, form.encoding)
     if suffix == PARQUET:
         return _read_parquet(file, names)
-    return _read_delimited(file, names, tap, _with_delimiter(form, suffix))
+    if suffix in JSON_LINES:
+        return in_batches(file.path, _fields_of_lines(file, names, tap, form.encoding))
+    return in_batches(file.path, _read_delimited(file, names, tap, _with_delimiter(form, suffix)))
 
 
 def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
@@ -135,12 +142,8 @@ def _with_delimiter(form: Dialect, suffix: str) -> Dialect:
     return form._replace(delimiter=form.delimiter or (TAB if suffix == ".tsv" else ","))
 
 
-def _read_json_lines(
-    file: InputFile, names: Sequence[str], tap: Tap, encoding: str | None
-) -> Iterator[Rows]:
-    """The fields of all lines, each an object; empty lines are no rows."""
-    getters = list(map(getter, names))
-    found = Rows(file.path)
+def json_lines(file: InputFile, tap: Tap, encoding: str | None = None) -> Iterator[Found]:
+    """The objects of all lines; empty lines are no rows."""
     for batch in read_line_batches(file, tap, encoding=encoding):
         for index, line in enumerate(batch.lines):
             if not line or line.isspace():
@@ -150,15 +153,20 @@ def _read_json_lines(
                 if not isinstance(record, dict):
                     raise ValueError(f"not a JSON object but {type(record).__name__}")
             except ValueError as error:
-                reason = f"{error}; accepted: an object a line"
-                found.malformed.append(batch.malformed(index, line, reason))
+                yield batch.malformed(index, line, f"{error}; accepted: an object a line")
             else:
-                found.numbers.append(batch.first_line + index)
-                found.values.append(tuple([get(record) for get in getters]))
-            if found.total == ROWS_A_BATCH:
-                yield found
-                found = Rows(file.path)
-    yield found
+                yield batch.first_line + index, record
+
+
+def _fields_of_lines(
+    file: InputFile, names: Sequence[str], tap: Tap, encoding: str | None
+) -> Iterator[Found]:
+    getters = list(map(getter, names))
+    for found in json_lines(file, tap, encoding):
+        if isinstance(found, MalformedLine):
+            yield found
+        else:
+            yield found[0], tuple([get(found[1]) for get in getters])
 
 
 def getter(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -188,7 +196,7 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
 
 def _read_delimited(
     file: InputFile, names: Sequence[str], tap: Tap, form: Dialect
-) -> Iterator[Rows]:
+) -> Iterator[Found | str]:
     """The fields of all rows, found by the header; empty lines are no rows."""
     lines = _lines(file, tap, form.encoding)
     try:
@@ -200,22 +208,17 @@ def _read_delimited(
                 f"{file.path}: its header cannot be read: {header.fault}{hint}"
             )
         positions, notes = _positions_of(names, header.fields if header else [], file.path)
-        found = Rows(file.path, notes=notes)
+        yield from notes
         by_default = form.quotes is None and not form.encloses
         for row in table:
             if row.fault:
                 kept = row.raw[:MAX_FIELD_CHARACTERS]
-                found.malformed.append(MalformedLine(file.path, row.number, kept, row.fault))
+                yield MalformedLine(file.path, row.number, kept, row.fault)
             else:
                 values = tuple([row.fields[position] for position in positions])
-                found.numbers.append(row.number)
-                found.values.append(values)
                 if by_default and any(map(_ENCLOSED.fullmatch, values)):
-                    found.notes |= {_QUOTES}
-            if found.total >= ROWS_A_BATCH:
-                yield found
-                found = Rows(file.path)
-        yield found
+                    yield _QUOTES
+                yield row.number, values
     except UnreadableRowError as error:
         raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
     finally:
@@ -230,12 +233,8 @@ def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
 
 def _positions_of(
     names: Sequence[str], header: Sequence[str], path: str
-) -> tuple[list[int], frozenset[str]]:
-    """The positions of fields among those of a file, and which have other names there.
-
-    Raises:
-      UnreadableFileError: if there is none, or more than one, of a name.
-    """
+) -> tuple[list[int], set[str]]:
+    """The positions of fields, each there once, and which have other names in the file."""
     try:
         positions = [position_of(name, header) for name in names]
     except ValueError as error:
@@ -245,7 +244,7 @@ def _positions_of(
         for name, position in zip(names, positions, strict=True)
         if header[position] != name
     }
-    return positions, frozenset(others)
+    return positions, others
 
 
 def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
@@ -253,11 +252,7 @@ def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     first = 1
     with _parquet(file) as table:
         header = table.schema_arrow.names
-        # A column's own name may have dots.
-        outer = [
-            max((of for of in header if f"{name}.".startswith(f"{of}.")), key=len, default=name)
-            for name in names
-        ]
+        outer = [name if name in header else name.partition(".")[0] for name in names]
         positions, notes = _positions_of(outer, header, file.path)
         paths = [
             (header[position], name[len(column) + 1 :].split(".") if name != column else [])
@@ -271,7 +266,7 @@ def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
                 for name, inner in paths
             ]
             numbers = list(range(first, first + batch.num_rows))
-            yield Rows(file.path, numbers, list(zip(*values, strict=True)), notes=notes)
+            yield Rows(file.path, numbers, list(zip(*values, strict=True)), notes={*notes})
             first += batch.num_rows
 
 
@@ -283,11 +278,7 @@ def _values(column: pa.Array) -> list[Any]:
 
 @contextmanager
 def _parquet(file: InputFile) -> Iterator[Any]:
-    """The table of a Parquet file.
-
-    Raises:
-      UnreadableFileError: if it cannot be opened, or what is read inside fails.
-    """
+    """The table of a Parquet file; an UnreadableFileError also if what is read inside fails."""
     try:
         with closing(file.open()) as stream:
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a

@@ -1,6 +1,5 @@
 """Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
 
-import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -48,18 +47,13 @@ _MANY = 0.05  # a larger share of the texts with repeated lines, or with markup,
 _SHOWN_CHARACTERS = 60
 _NOBODY = r"^([\[(<]?(deleted|removed|unknown|anonymous|null|none)( user)?[\])>]?)?$"
 """Authors who may be several people."""
-_REQUIRED = {"id", "input", "text", "response"}
-"""Roles of fields that each row must have; of ordered messages the thread, too. Other rows without
-one have the thread of their input, and other messages that of their replies."""
-_OPTIONAL = {"author", "context", "group", "parent", "thread"}
-"""Roles of fields that some row of the input must have."""
+_REQUIRED = {"id", "input", "text", "response"}  # of each row; of ordered messages the thread, too
+_OPTIONAL = {"author", "context", "group", "parent", "thread"}  # of some row
 _HAS_TIME = "has a time"
 """A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
-_NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
-_TIME = re.compile(r"\d[-:T]\d")
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
-"""What some tables write where there is no parent. Each may also be the id of a message: groups
-such as "parent 0" and "id 0" say that a file has that value."""
+"""What some tables write where there is no parent, and what may be the id of a message: groups such
+as "parent 0" and "id 0" say that a file has that value."""
 
 
 def _one_thread(names: Sequence[str | None]) -> str | None:
@@ -106,10 +100,10 @@ class TableSource(NamedTuple):
     same_names: bool = False
     """Whether inputs may have the same file names, so that ids of rows need the whole path."""
     no_parent: str | None = None  # a parent that means none, beside the empty one
-    ids_within: str | None = None  # see `Source.ids_within`
+    ids_within: str | None = None
     markup: str = "none"  # that of the texts, one of `MARKUPS`; it is removed
     strips_repeated: bool = False
-    flow: Flow = Flow()  # see `Source.flow`
+    flow: Flow = Flow()
     repeated: Repeated | None = None  # what is repeated in the texts, as `measured` finds it
     skips: Sequence[str] = ()
     """Rules by which a format drops messages; the field `SKIPPED` of each says which one did."""
@@ -129,9 +123,8 @@ class TableSource(NamedTuple):
     def measured(self, files: Sequence[InputFile], *, is_required: bool) -> "TableSource":
         """The same source, after a look at the first rows of some files.
 
-        Raises:
-          InputError: if `is_required` and one cannot be read or lacks a field, or no row is a
-            message, so that a wrong name ends a job before it starts.
+        If it `is_required`, an InputError where one cannot be read or lacks a field, or no row is a
+        message: a wrong name ends a job before it starts.
         """
         texts: list[str] = []
         malformed: list[MalformedLine] = []
@@ -165,29 +158,19 @@ class TableSource(NamedTuple):
             said = f"of the first {about.texts:,} texts"
             if about.repeated > _MANY * about.texts and not self.strips_repeated:
                 shown = ", ".join(repr(line[:_SHOWN_CHARACTERS]) for line in about.lines[:3])
-                found.append(
-                    f"--strip_repeated: {about.repeated:,} {said} begin or end with lines that "
-                    f"many share, such as {shown}"
-                )
+                what = f"{about.repeated:,} {said} begin or end with lines that many share"
+                found.append(f"--strip_repeated: {what}, such as {shown}")
             if about.markup > _MANY * about.texts and self.markup == "none":
-                found.append(
-                    f"--text_markup html: {about.markup:,} {said} have HTML tags or entities"
-                )
+                what = f"{about.markup:,} {said} have HTML tags or entities"
+                found.append(f"--text_markup html: {what}")
         found += sorted(group for group in groups if group.startswith(NOTE))
         for role, name in self.names.items():
             flag = flag_of(role) if self.reader is None else "--input"
             if role in _OPTIONAL - groups:
                 found.append(f"{flag}: no row has the field {name!r}")
             if role == "time" and _HAS_TIME not in groups:
-                found.append(
-                    f"{flag}: no message has a time in {name!r}; accepted: seconds since 1970 (not "
-                    "milliseconds) and ISO 8601"
-                )
-        if {_NUMBERED, _TIMED} <= groups:
-            found.append(
-                f"--order_field: {self.names['order']!r} has times and numbers, which are read "
-                "as seconds since 1970; milliseconds and dates such as 20240131 are out of order"
-            )
+                accepted = "seconds since 1970 (not milliseconds) and ISO 8601"
+                found.append(f"{flag}: no message has a time in {name!r}; accepted: {accepted}")
         found += [
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
             f"the id of no message; if it means that there is no parent, pass --no_parent {value}"
@@ -202,11 +185,7 @@ class TableSource(NamedTuple):
         return is_table and suffix_of(file.path, self.form) in JSON_LINES
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
-        """Yields the messages of a table, or of the files of an export.
-
-        Raises:
-          UnreadableFileError: if the file cannot be read.
-        """
+        """Yields the messages of a table, or of the files of an export."""
         names = list(self.names.values())
         read = self.reader or partial(read_rows, form=self.form)
         yield from map(self._judged, read(file, names, tap=tap))
@@ -245,7 +224,7 @@ class TableSource(NamedTuple):
             self._messages(columns),
             rows.total,
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, values, good) | rows.notes,
+            self._groups(fields, values) | rows.notes,
             _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 
@@ -293,9 +272,9 @@ class TableSource(NamedTuple):
         self, path: str, numbers: list[int], values: dict[str, list[Any]]
     ) -> dict[str, list[Any]]:
         """Name -> column, of all that `SCHEMAS` has for the layout, and the authors."""
-        columns: dict[str, list[Any]] = {
-            field.name: [None if field.nullable else ""] * len(numbers) for field in MESSAGES
-        }
+        nothing = {field.name: None if field.nullable else "" for field in MESSAGES}
+        columns: dict[str, list[Any]]
+        columns = {name: [value] * len(numbers) for name, value in nothing.items()}
         columns |= {_COLUMNS.get(role, (role,))[0]: column for role, column in values.items()}
         if "order" in columns:
             columns["order"] = list(map(str, columns["order"]))
@@ -357,16 +336,13 @@ class TableSource(NamedTuple):
         return dropped_by(holds, rows=len(texts))
 
     def _groups(
-        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]], good: list[int]
+        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
         asked = _OPTIONAL & fields.keys()
         groups = {role for role in asked if any(value is not MISSING for value in fields[role])}
         if any(time is not None for time in values.get("time", ())):
             groups.add(_HAS_TIME)
-        if "order" in values:
-            orders = (str(fields["order"][row]) for row in good)
-            groups |= {_TIMED if _TIME.search(order) else _NUMBERED for order in orders}
         for role in ("parent", "id"):
             seen = {whole(each) for each in values.get(role, ()) if each is not None}
             groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}

@@ -14,25 +14,18 @@ from data_pipeline.sources.tables.reader import MISSING
 
 _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
-_FIRST_SECOND = 100_000_000
-"""Numbers below this one (a day of 1973) are counted turns or dates, and no times of messages."""
+_FIRST_SECOND = 100_000_000  # of 1973; numbers below are counted turns or dates
 _LAST_SECOND = 2**33  # times from this one on (in the year 2242) are no seconds since 1970
-_ROUNDED = re.compile(r"\s*-?\d([.,]\d+)?[eE]\+\d+\s*")
-"""How spreadsheets write a number of more digits than they show."""
+_ROUNDED = re.compile(r"\s*-?\d([.,]\d+)?[eE]\+\d+\s*")  # by a spreadsheet
 _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 """A date as a number, such as 20150301; as seconds it would be a day of August 1970."""
 _INEXACT = 2**53
-"""From this float on, several whole numbers are the same float; JSON's integers of 64 bits and more
-are read as floats."""
+"""From here on, several whole numbers are the same float, as which JSON's large ones are read."""
 _LARGEST = 2**64
 
 
 def as_id(value: Any) -> str | None:
-    """An id; None where there is none.
-
-    Raises:
-      ValueError: if it is neither text nor a number, or a number that may have been another.
-    """
+    """An id, or None; ValueError if it is neither text nor a number, or an inexact number."""
     value = _exact(value)
     if value is None or value is MISSING:
         return None
@@ -47,9 +40,8 @@ def _exact(value: Any) -> Any:
     """The value, text for bytes; refuses a number that may have been another."""
     value = _decoded(value)
     if isinstance(value, str) and _ROUNDED.fullmatch(value):
-        raise ValueError(
-            f"is {value!r}: a spreadsheet rounded the number; export the column as text"
-        )
+        said = "a spreadsheet rounded the number; export the column as text"
+        raise ValueError(f"is {value!r}: {said}")
     if isinstance(value, float) and abs(value) >= _INEXACT:
         raise ValueError("is a number too large to be exact; write it as text")
     return value
@@ -70,11 +62,7 @@ def whole(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A text without outer white space; empty where there is none.
-
-    Raises:
-      ValueError: if it is neither text nor a number, or a number that may have been another.
-    """
+    """A text without outer white space, empty where there is none; ValueError as for an id."""
     value = _decoded(value)
     return value.strip() if isinstance(value, str) else as_id(value) or ""
 
@@ -82,8 +70,7 @@ def as_text(value: Any) -> str:
 def as_order(value: Any) -> int | Decimal:
     """A number to sort by: of a number, a number as text, or a time in seconds since 1970.
 
-    Raises:
-      ValueError: if it is none of these, is 2^64 or more, or may have been another number.
+    ValueError if it is none of these, is 2^64 or more, or may have been another number.
     """
     value = _exact(value)
     if isinstance(value, date):
@@ -101,11 +88,7 @@ def as_order(value: Any) -> int | Decimal:
 
 
 def as_time(value: Any) -> int | Decimal:
-    """A time in seconds since 1970; no number that can hardly be one, such as that of a turn.
-
-    Raises:
-      ValueError: if it is none.
-    """
+    """A time in seconds since 1970; ValueError for what can hardly be one, such as a turn's."""
     seconds = as_order(value)
     if not _FIRST_SECOND <= seconds < _LAST_SECOND:
         raise ValueError(

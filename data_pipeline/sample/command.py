@@ -1,8 +1,7 @@
 """The sample world: generated questions, paraphrases and replies, in the layout of real data.
 
-It stands in for corpora that may not be redistributed: original text in the formats of a Pushshift
-dump, SNLI, the STS Benchmark and SemEval's community question answering. Two paraphrases share few
-or no content words and never reply to each other: only their replies show that they mean the same.
+It stands in for corpora that may not be redistributed. Two paraphrases share few or no content
+words and never reply to each other: only their replies show that they mean the same.
 """
 
 from pathlib import Path

@@ -1,9 +1,8 @@
 """Two months of comments in the schema of Pushshift's dumps, thread by thread, in constant memory.
 
 People ask under a post, others reply, and askers thank them or ask another question. A few replies
-to January's comments are written in February, so that the join must look across files. As in real
-dumps, some comments are such that the pipeline's rules drop them, some lines come twice and some
-are malformed.
+to January's comments are in February's file. As in real dumps, the pipeline's rules drop some
+comments, some lines come twice and some are malformed.
 """
 
 import html
@@ -107,17 +106,11 @@ class _Forum:
     """The state of the stream: counters, the clock, and the thread that is written."""
 
     def __init__(self, speaker: Speaker, *, comments: int) -> None:
-        self._speaker = speaker
-        self._comments = comments
-        self._made = 0
-        self._ids = count(int("fcl0000", 36))
-        self._posts = count(int("eia000", 36))
+        self._speaker, self._comments, self._made = speaker, comments, 0
+        self._ids, self._posts = count(int("fcl0000", 36)), count(int("eia000", 36))
 
     def stream(self) -> Iterator[Comment]:
-        """Yields comments without end, parents before their replies.
-
-        The clock reaches the end of February at `comments`.
-        """
+        """Yields comments without end, parents first; February ends after `comments`."""
         pick = self._speaker.pick
         while True:
             self._domain = domains()[pick(_DOMAIN_TICKETS)]

@@ -1,16 +1,10 @@
 """The labelled sets of the sample world, in the formats of real ones.
 
-Of the STS Benchmark: tab-separated, with unescaped quotes in the sentences; as in the real files,
-some rows have two more columns, of licences.
-
-Of SNLI: pairs about pictures and headlines. Entailment is a paraphrase, or the thing without the
-aspect; contradiction the same activity in another place, or the opposite of an event; neutral
-another aspect, or another thing.
-
-Of SemEval's community question answering: each question has ten related ones, with one
-`OrgQuestion` element each, in the order of a poor search engine. A PerfectMatch asks the same; a
-Relevant one asks another thing about the same subject; an Irrelevant one shares at most the way of
-asking, or the opener. Threads have no comments.
+STS Benchmark: quotes are not escaped, and some rows have two more columns, of licences. SNLI:
+entailment is a paraphrase, or the thing without the aspect; contradiction the same activity in
+another place, or the opposite of an event; neutral another aspect, or another thing. SemEval's
+community question answering: each question has ten related ones in the order of a poor search
+engine. A PerfectMatch asks the same, a Relevant one another thing about the same subject.
 """
 
 import html
@@ -18,17 +12,8 @@ from collections.abc import Iterator
 
 import orjson
 
-from data_pipeline.sample.world import (
-    DUMP,
-    RELATIONS,
-    Domain,
-    Meaning,
-    Speaker,
-    capital,
-    domains,
-    fill_name,
-    frame,
-)
+from data_pipeline.sample import world
+from data_pipeline.sample.world import DUMP, RELATIONS, Domain, Meaning, Speaker, frame
 
 _SIMILARITIES = {"same": (4.4, 5.0), "thing": (2.2, 3.0), "aspect": (1.4, 2.2), "none": (0.0, 0.6)}
 """Relation -> the lowest and the highest similarity."""
@@ -37,12 +22,8 @@ _LICENCE = "Sample world (Apache-2.0)"
 _LABELS = ("entailment", "contradiction", "neutral")
 _NO_MAJORITY_RATE, _GENERAL_RATE = 0.02, 0.3
 _RELATED = 10
-_RELEVANCE = {
-    "same": ("PerfectMatch", 0.35),
-    "thing": ("Relevant", 0.2),
-    "aspect": ("Irrelevant", 0.3),
-    "none": ("Irrelevant", 0.0),
-}
+_RELEVANCE = {"same": ("PerfectMatch", 0.35), "thing": ("Relevant", 0.2)}
+_RELEVANCE |= {"aspect": ("Irrelevant", 0.3), "none": ("Irrelevant", 0.0)}
 """Relation -> its name, and what the search engine's ranking adds for it."""
 _EMPTY_BODY_RATE = 0.15
 _BODIES = (
@@ -68,7 +49,7 @@ RELQ_RELEVANCE2ORGQ="{relevance}">
 
 def _sts(speaker: Speaker, part: str, pairs: int) -> Iterator[str]:
     """The rows of a file, genre by genre, with this number of pairs of each."""
-    for domain in domains().values():
+    for domain in world.domains().values():
         if not domain.words["genre"].startswith("main-"):
             continue
         words = domain.words["openers"], domain.words["closers"]
@@ -88,7 +69,7 @@ def _sts(speaker: Speaker, part: str, pairs: int) -> Iterator[str]:
 
 def _nli(speaker: Speaker, part: str, rows: int) -> Iterator[str]:
     """The lines of a file; without a majority of the five annotators its label is `-`."""
-    with_general = [each for each in domains().values() if "general" in each.words]
+    with_general = [each for each in world.domains().values() if "general" in each.words]
     for number in range(rows):
         domain, label = speaker.pick(with_general), speaker.pick(_LABELS)
         premise, hypothesis = _nli_pair(domain, label, part=part, speaker=speaker)
@@ -96,13 +77,8 @@ def _nli(speaker: Speaker, part: str, rows: int) -> Iterator[str]:
         gold, votes = "-", [label, second, third, second, label]
         if not speaker.chance(_NO_MAJORITY_RATE):
             gold, votes = label, [label] * 4 + [speaker.pick((label, label, second, third))]
-        row = {
-            "annotator_labels": votes,
-            "gold_label": gold,
-            "pairID": f"sample-{part}-{number}",
-            "sentence1": premise,
-            "sentence2": frame(hypothesis, opener="", closer="."),
-        }
+        row = {"annotator_labels": votes, "gold_label": gold, "pairID": f"sample-{part}-{number}"}
+        row |= {"sentence1": premise, "sentence2": frame(hypothesis, opener="", closer=".")}
         yield orjson.dumps(row).decode() + "\n"
 
 
@@ -115,7 +91,7 @@ def _nli_pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tup
     meaning = pick(list(domain.meanings.values()))
     if label == "entailment":
         general = pick(words["general"])
-        hypothesis = fill_name(general, pick(words["things"][meaning.thing]["names"]))
+        hypothesis = world.fill_name(general, pick(words["things"][meaning.thing]["names"]))
     elif label == "contradiction":
         opposite = words["aspects"][meaning.aspect].get("opposite")
         aspect = opposite or speaker.other([*words["aspects"]], meaning.aspect)
@@ -129,7 +105,7 @@ def _nli_pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tup
 def _cqa(speaker: Speaker, part: str, questions: int) -> Iterator[str]:
     """The lines of a file: ten elements for each question, which is not in the dump."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<xml version="1.0">\n'
-    meanings = list(domains()["forums"].meanings.values())
+    meanings = list(world.domains()["forums"].meanings.values())
     for number, meaning in enumerate(speaker.random.sample(meanings, questions), start=1):
         original = _question(meaning, (part,), speaker)
         for rank, relation in enumerate(_ranked(speaker), start=1):
@@ -156,7 +132,7 @@ def _question(meaning: Meaning, parts: tuple[str, ...], speaker: Speaker) -> tup
     core = speaker.pick([core for part in parts for core in meaning.cores[part]])
     body, subject = "", speaker.say(core, meaning.domain)
     if not speaker.chance(_EMPTY_BODY_RATE):
-        body = capital(speaker.fill(speaker.pick(_BODIES), meaning))
+        body = world.capital(speaker.fill(speaker.pick(_BODIES), meaning))
     return html.escape(subject, quote=False), html.escape(body, quote=False)
 
 

@@ -74,9 +74,8 @@ def domains() -> dict[str, Domain]:
 def _cores(meaning: str, names: list[str], ways: list[str]) -> dict[str, list[Core]]:
     """Combines names and ways, and divides the combinations between dump and labelled sets.
 
-    Each labelled set has one diagonal of the table of names and ways, shifted from meaning to
-    meaning. Two cores on a diagonal share neither name nor way, so each labelled set gets
-    paraphrases of every meaning, and the dump keeps every name and every way.
+    Each labelled set has one diagonal of their table, shifted from meaning to meaning: paraphrases
+    that share neither name nor way. The dump keeps every name and every way.
     """
     shift = zlib.crc32(meaning.encode())
     cores: dict[str, list[Core]] = {part: [] for part in (DUMP, *LABELLED_PARTS)}
@@ -156,10 +155,7 @@ class Speaker:
         return domain.meanings[thing, aspect]
 
     def core_pair(self, domain: Domain, relation: str, *, part: str) -> tuple[Core, Core]:
-        """Two held-out cores in the given relation, without a name or way in common.
-
-        So no shared phrase tells the relation.
-        """
+        """Two held-out cores in a relation, which no name or way in common tells."""
         while True:
             first = self.pick(list(domain.meanings.values()))
             second = self.related(first, relation)

@@ -1,8 +1,7 @@
 """Ids of messages within their scope: made by a source, compared by the join, published without it.
 
-Ids that restart in each file or thread are unique only there. While a job runs, such an id is
-FILE<US>THREAD<US>ID, with an empty FILE or THREAD where ids do not belong to one; others are ID
-alone. <US> is a control character; `published` takes what is behind the last one.
+While a job runs, an id that is unique in a file or thread alone is FILE<US>THREAD<US>ID, where FILE
+or THREAD may be empty and <US> is a control character.
 
 A parent is looked for as it is written, then as a whole number: in a column with missing values
 pandas writes 12 as 12.0. At last it is looked for among messages without a thread, since some

@@ -1,8 +1,8 @@
 """Texts without the markup of HTML, Slack or Markdown.
 
-Line breaks, paragraphs, items of lists and blocks of code are lines; there are no empty lines and
-no runs of white space. Links keep their label, code stays as text. Images go, and so do quotes: a
-reply that repeats its input would teach a model to look for copies.
+Line breaks, paragraphs, items of lists and blocks of code are lines, without empty lines and runs
+of white space. Links keep their label, code stays. Images go, and so do quotes: a reply that
+repeats its input would teach a model to look for copies.
 """
 
 import html

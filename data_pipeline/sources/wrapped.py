@@ -64,10 +64,9 @@ class FirstMessages(_Wrapped):
 class Halves(_Wrapped):
     """Pairs without replies: the first half of a message is the input, the second the response.
 
-    Every message of two sentences gives a pair, not only replies to messages that are there too: on
-    the real data of docs/results.md three quarters as many pairs as replies give. Consecutive
-    sentences are what Logeswaran and Lee 2018 ("An efficient framework for learning sentence
-    representations", section 3) learn from. The wrapped source knows the threads.
+    Consecutive sentences are what Logeswaran and Lee 2018 ("An efficient framework for learning
+    sentence representations", section 3) learn from. On the real data of docs/results.md they give
+    three quarters as many pairs as replies do. The wrapped source knows the threads.
     """
 
     @property
@@ -91,12 +90,10 @@ class Halves(_Wrapped):
         texts = messages.column("text").to_pylist()
         inputs = [""] * len(texts)
         for row, text in enumerate(texts):
-            if rules[row] is None:
-                halves = cut_in_half(text)
-                if halves is None:
-                    rules[row] = len(self.source.rule_names)
-                else:
-                    inputs[row], texts[row] = halves
+            if rules[row] is None and (halves := cut_in_half(text)):
+                inputs[row], texts[row] = halves
+            elif rules[row] is None:
+                rules[row] = len(self.source.rule_names)
         columns = dict(zip(messages.schema.names, messages.columns, strict=True))
         columns |= {"input": inputs, "text": texts, "dropped_by": rules}
         if (order := columns.get("order")) is not None:
@@ -108,15 +105,11 @@ class Halves(_Wrapped):
 def cut_in_half(text: str) -> tuple[str, str] | None:
     """Cuts a text between the two sentences that are nearest to its middle.
 
-    Returns:
-      Both halves; None if there is one sentence, or a half has less than `LEAST_CHARACTERS`.
+    None if there is one sentence, or a half has less than `LEAST_CHARACTERS`.
     """
     pieces = [*_BETWEEN_SENTENCES.split(text), ""]
-    written = [
-        (sentence, " " if space else "")
-        for sentence, space in zip(pieces[::2], pieces[1::2], strict=True)
-        if sentence
-    ]
+    pairs = zip(pieces[::2], pieces[1::2], strict=True)
+    written = [(sentence, " " if space else "") for sentence, space in pairs if sentence]
     ends = list(accumulate(len(sentence) for sentence, _ in written))
     if len(ends) < 2:
         return None

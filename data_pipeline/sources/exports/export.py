@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -14,6 +13,7 @@ import ijson
 
 from common.errors import reading
 from data_pipeline.pairs.options import ALL
+from data_pipeline.sources.exports.options import export_of
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import (
     PARQUET,
@@ -64,11 +64,6 @@ class Export(NamedTuple):
     markup: str = "none"  # that of the texts, one of `MARKUPS`
     people_files: tuple[str, ...] = ()  # patterns of their names
     people: Callable[[InputFile], People] = lambda _: {}  # those in one of these files
-
-
-def export_of(name: str) -> Export:
-    """The format of a name."""
-    return import_module(f"data_pipeline.sources.exports.{name}").EXPORT
 
 
 def people_of(name: str, files: Iterable[InputFile]) -> People:

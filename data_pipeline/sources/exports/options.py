@@ -3,6 +3,7 @@
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ FORMATS = (
 )
 """The modules in this folder that declare a format."""
 _FILTERS = "stackexchange"
+
+
+def export_of(name: str) -> Any:
+    """The `Export` of a name."""
+    return import_module(f"data_pipeline.sources.exports.{name}").EXPORT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +48,6 @@ class ImportOptions(FlowOptions):
     min_score: int | None = option(None, help="drop answers with a lower score", group=_FILTERS)
 
     def __post_init__(self) -> None:
-        """Refuses filters of other exports."""
         super().__post_init__()
         for name in self._filters.keys() - self._declared.filters.keys():
             raise InputError(f"--{name}: accepted with {_FILTERS}, not with {self.export}")
@@ -54,17 +59,11 @@ class ImportOptions(FlowOptions):
 
     @property
     def _declared(self) -> Any:
-        from data_pipeline.sources.exports.export import export_of
-
         return export_of(self.export)
 
     @property
     def inputs(self) -> Sequence[str]:
-        """The files, for a folder patterns of those in it that are of the format.
-
-        Raises:
-          InputError: if a folder has none.
-        """
+        """The files, for a folder patterns of those in it that are of the format."""
         return [each for value in self.input for each in self._in_folder(value)]
 
     def _in_folder(self, value: str) -> Sequence[str]:
@@ -88,38 +87,31 @@ class ImportOptions(FlowOptions):
         return "time" in self._declared.fields
 
     def source(self, files: Any) -> Any:
-        """A `TableSource` of exports, after a look at the first messages.
-
-        Raises:
-          InputError: if a file is not of the format, or has no message.
-        """
+        """Messages of exports; an InputError if a file is not of the format."""
         from data_pipeline.sources.exports.export import ExportReader, people_of
         from data_pipeline.sources.source import Layout
         from data_pipeline.sources.tables.reader import SKIPPED
-        from data_pipeline.sources.tables.source import TableSource
 
         export, flow = self._declared, self.flow
-        layout, fields = export.layout, {**export.fields, SKIPPED: SKIPPED}
-        is_timed = self.gap is None or "time" in fields
+        layout, names = export.layout, {**export.fields, SKIPPED: SKIPPED}
+        is_timed = self.gap is None or "time" in names
         if self.has_flow and not (export.channel or (layout is Layout.ORDERED and is_timed)):
             raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")
         if self.has_flow and export.channel:
             layout, flow = Layout.ORDERED, flow._replace(is_apart=export.replies_are_apart)
-            fields |= {"thread": export.channel, "order": export.fields["time"]}
+            names |= {"thread": export.channel, "order": export.fields["time"]}
         if self.pairs_of == HALVES and export.layout is Layout.LINKED_THREADS:
             what = f"messages of {self.export} have no thread, whose split their halves belong in"
             raise InputError(f"--pairs_of: {HALVES!r}: {what}")
         with reading("--input"):
-            people = people_of(self.export, files)
-        source = TableSource(
+            reader = ExportReader(self.export, people_of(self.export, files), self._filters)
+        return self.table_source(
+            files,
             layout,
-            fields,
-            self.message_rules(),
+            names,
+            flow,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
-            strips_repeated=self.strip_repeated,
-            flow=flow,
             skips=(*export.skips, *self._filters),
-            reader=ExportReader(self.export, people, self._filters),
+            reader=reader,
         )
-        return source.measured(files, is_required=self.max_malformed < 1)

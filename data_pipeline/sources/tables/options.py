@@ -1,11 +1,10 @@
 """The options of `conversations` and `pairs`: declared, and made into their source."""
 
-import dataclasses
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from common.command_line import option
+from common.command_line import REQUIRED, option
 from common.errors import InputError
 from common.tables import ESCAPE, QUOTES, Dialect, check_escape
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
@@ -58,15 +57,26 @@ class MessageOptions(PairOptions, RuleOptions):
 
     def describe(self) -> dict[str, Any]:
         """The rules, and what is given of the options that pairs of all sources do not have."""
-        others = {"rules", *MessageRules._fields}
-        others |= {field.name for field in dataclasses.fields(PairOptions)}
+        others = {"rules", *MessageRules._fields, *(each.name for each in fields(PairOptions))}
         given = {
-            field.name: list(value) if isinstance(value, tuple) else value
-            for field in dataclasses.fields(self)
-            if field.name not in others
-            if (value := getattr(self, field.name)) not in (field.default, None)
+            each.name: list(value) if isinstance(value, tuple) else value
+            for each in fields(self)
+            if each.name not in others
+            if (value := getattr(self, each.name)) not in (each.default, None)
         }
         return given | self.message_rules().describe()
+
+    def table_source(self, files: Any, layout: Any, names: Any, flow: Any, **others: Any) -> Any:
+        """A `TableSource`, after a look at the first messages.
+
+        An InputError if a file lacks a field, or no row of it is a message.
+        """
+        from data_pipeline.sources.tables.source import TableSource
+
+        others = {"markup": self.text_markup or "none"} | others
+        about = {"strips_repeated": self.strip_repeated, "flow": flow}
+        source = TableSource(layout, names, self.message_rules(), **about, **others)
+        return source.measured(files, is_required=self.max_malformed < 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +99,13 @@ class FlowOptions(MessageOptions):
     )
 
     def __post_init__(self) -> None:
-        """Refuses halves, which are made of single messages."""
         super().__post_init__()
         if self.pairs_of == HALVES and self.has_flow:
             raise InputError(f"--gap, --merge_author_runs: accepted with --pairs_of {REPLIES}")
 
     @property
     def has_flow(self) -> bool:
-        """With one of the options."""
+        """Whether one of the options is given."""
         return self.gap is not None or self.merge_author_runs
 
     @property
@@ -156,10 +165,8 @@ class TableOptions(MessageOptions):
         try:
             "\n".encode(self.encoding or "utf-8")
         except (LookupError, ValueError):
-            raise InputError(
-                f"--encoding: {self.encoding!r}; accepted: an encoding of text that Python knows, "
-                "such as cp1252, latin-1, utf-16 or gb18030"
-            ) from None
+            accepted = "an encoding of text that Python knows, such as cp1252, utf-16 or gb18030"
+            raise InputError(f"--encoding: {self.encoding!r}; accepted: {accepted}") from None
         # A group may be anything, the thread or the author too; a time may be what orders turns.
         apart = {role: name for role, name in self.names.items() if role not in ("group", "time")}
         for name, count in Counter(apart.values()).items():
@@ -171,9 +178,9 @@ class TableOptions(MessageOptions):
     def names(self) -> dict[str, str]:
         """Role, such as "thread" -> the name of its field; further threads are "thread 1", ..."""
         names: dict[str, str] = {}
-        for field in dataclasses.fields(self):
-            role, given = field.name.removesuffix(_SUFFIX), getattr(self, field.name) or ()
-            if role != field.name:
+        for each in fields(self):
+            role, given = each.name.removesuffix(_SUFFIX), getattr(self, each.name) or ()
+            if role != each.name:
                 several = (given,) if isinstance(given, str) else given
                 names |= {f"{role} {n}" if n else role: name for n, name in enumerate(several)}
         return names
@@ -189,15 +196,9 @@ class TableOptions(MessageOptions):
         return rules if "author" in self.names else rules._replace(drop_authors_containing=())
 
     def source(self, files: Any) -> Any:
-        """A `TableSource`, after a look at the first rows.
-
-        Raises:
-          InputError: if a field is missing, or an option is for CSV and no file is.
-        """
+        """Rows of tables; an InputError if an option is for CSV and no file is."""
         from data_pipeline.sources.source import Flow, Layout
         from data_pipeline.sources.tables.reader import DELIMITED, PARQUET, suffix_of
-        from data_pipeline.sources.tables.source import TableSource
-        from data_pipeline.sources.tables.values import as_id, whole
 
         columns = texts_of("columns", self.columns)
         form = Dialect(self.delimiter, self.quotes, self.escape, columns)
@@ -211,25 +212,16 @@ class TableOptions(MessageOptions):
         layout = Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
         if "order" in self.names or "input" in self.names:
             layout = Layout.ORDERED if "order" in self.names else Layout.ROWS
-        source = TableSource(
-            layout,
-            self.names,
-            self.message_rules(),
-            form._replace(encoding=self.encoding),
-            no_parent=whole(as_id(getattr(self, "no_parent", None)) or "") or None,
-            ids_within=getattr(self, "ids_within", None),
-            markup=self.text_markup or "none",
-            strips_repeated=self.strip_repeated,
-            flow=getattr(self, "flow", Flow()),
-        )
-        return source.measured(files, is_required=self.max_malformed < 1)
+        own = {name: getattr(self, name, None) for name in ("no_parent", "ids_within")}
+        own |= {"form": form._replace(encoding=self.encoding)}
+        return self.table_source(files, layout, self.names, getattr(self, "flow", Flow()), **own)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(TableOptions, FlowOptions):
     """Which messages become pairs, and how they are stored."""
 
-    text_field: str = _field(dataclasses.MISSING, help="the text of a message")
+    text_field: str = _field(REQUIRED, help="the text of a message")
     id_field: str | None = _field(None, help="the id of a message, a number or text")
     parent_field: str | None = _field(
         None, help="the id of the message that it replies to; empty if there is none"
@@ -268,12 +260,11 @@ class ConversationOptions(TableOptions, FlowOptions):
         if self.ids_within == "thread" and not self.thread_field:
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:
-            raise InputError(
-                f"--pairs_of: {HALVES!r} needs --thread_field: halves go where their thread goes"
-            )
+            said = "needs --thread_field: halves go where their thread goes"
+            raise InputError(f"--pairs_of: {HALVES!r} {said}")
 
     def _check_links(self) -> None:
-        """Checks that messages name what they reply to, or have an order, or with a flow both."""
+        """Messages name what they reply to, or have an order, or with a flow both."""
         are_linked = bool(self.id_field and self.parent_field)
         are_ordered = "order" in self.names and self._has_threads
         if bool(self.id_field) != bool(self.parent_field) or not (are_linked or are_ordered):
@@ -313,15 +304,14 @@ class ConversationOptions(TableOptions, FlowOptions):
 class RowOptions(TableOptions):
     """Which fields of a row are a pair, and how pairs are stored."""
 
-    input_field: str = _field(dataclasses.MISSING, help="the first text of a pair")
-    response_field: str = _field(dataclasses.MISSING, help="the text that replies to it")
+    input_field: str = _field(REQUIRED, help="the first text of a pair")
+    response_field: str = _field(REQUIRED, help="the text that replies to it")
     context_field: tuple[str, ...] = _field(
         (),
         help=f"the turns before the input, the nearest first: stored as {CONTEXT.format(0)}, ...",
     )
 
     def __post_init__(self) -> None:
-        """Refuses options that are for messages."""
         super().__post_init__()
         if self.context_turns not in (0, turns := len(self.context_field)):
             raise InputError(f"--context_turns: accepted: {turns}, as --context_field names them")

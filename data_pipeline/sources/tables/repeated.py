@@ -1,7 +1,6 @@
-"""Lines with which many texts begin or end, such as greetings and signatures, and markup.
+"""Lines with which many texts of two lines or more begin or end, such as signatures, and markup.
 
-A model learns these instead of what was said. They are measured in the first messages of some
-files. Only texts of two lines or more count: a text of one line is no greeting of itself.
+A model learns these instead of what was said. They are measured in some files' first messages.
 """
 
 from collections import Counter

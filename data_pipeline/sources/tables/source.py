@@ -257,11 +257,10 @@ class TableSource(NamedTuple):
 
     def _link(self, values: dict[str, list[Any]], reasons: dict[int, str]) -> None:
         """Removes parents that mean none; then a message without a thread may have no parent."""
+        none = whole((self.no_parent or "").strip())
         values["parent"] = [
             # Slack names the first message of a thread as the parent of all, itself too.
-            None
-            if parent is None or parent == own_id or whole(parent) == self.no_parent
-            else parent
+            None if parent is None or parent == own_id or whole(parent) == none else parent
             for own_id, parent in zip(values["id"], values["parent"], strict=True)
         ]
         for row, thread in enumerate(values.get("thread", ())):

@@ -11,6 +11,7 @@ names of `NAMED`; in both, scores are on any scale. A pair without a score, whic
 2015, was not judged: it is left out and counted, and so is one without a text.
 """
 
+import json
 import math
 import re
 from collections import Counter
@@ -18,7 +19,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from common.errors import InputError, reading
+from common.files import aside
 from common.tables import Dialect, parse_rows
 from common.text_files import (
     Source,
@@ -34,6 +38,7 @@ from common.text_files import (
 
 SCORED = ("sts-dev.csv", "sts-test.csv")  # what is scored of the STS Benchmark's folder
 TRAIN = "sts-train.csv"
+MATRIX = "sts_matrix.npz"  # what `python -m evaluation sts --tune` learns
 _INPUT, _GOLD = ".input.", ".gs."
 NAMED = {
     "sentence1": ["sentence1", "sentence_A"],
@@ -217,3 +222,20 @@ def _score(text: Any, *, on_any_scale: bool = False) -> float | None:
         accepted = "a finite number" if on_any_scale else "a number from 0 to 5"
         raise ValueError(f"the score is {text!r}; accepted: {accepted}")
     return score
+
+
+def write_matrix(path: Path, matrix: np.ndarray, *, about: dict[str, Any]) -> None:
+    """Writes what tuning learns, float32 [dim, dim], and as JSON the `module` it was learned on."""
+    with aside(path) as new, new.open("wb") as file:
+        np.savez(file, matrix=matrix, about=np.array(json.dumps(about)))
+
+
+def read_matrix(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """The matrix, float32 [dim, dim] of finite numbers, and what the file says about it."""
+    with reading(path), np.load(path) as file, np.errstate(over="ignore"):
+        matrix, about = file["matrix"].astype(np.float32), json.loads(str(file["about"]))
+        _ = about["module"]["path"], about["module"]["fingerprint"]
+    if matrix.shape != (dim, dim) or not np.isfinite(matrix).all() or not matrix.any():
+        accepted = f"finite numbers {[dim, dim]}, not all zero"
+        raise InputError(f"{path}: a matrix {list(matrix.shape)}; accepted: {accepted}")
+    return matrix, about

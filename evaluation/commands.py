@@ -9,7 +9,6 @@ from typing import Any
 
 import evaluation
 from common import sts as sts_files
-from common import sts_matrix
 from common.errors import InputError
 from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
@@ -44,7 +43,7 @@ def score(options: Any) -> None:
     if options.task == "sts" and options.tune:
         sts_task.tuning_sources(data)  # an error before the module is loaded
         encoder = evaluation.load_encoder(encoder)
-    _scored(encoder, options.task, data, options, file=options.output / sts_matrix.FILE)
+    _scored(encoder, options.task, data, options, file=options.output / sts_files.MATRIX)
 
 
 def _files(options: Any) -> RetrievalFiles:
@@ -76,7 +75,7 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> None
         if file:
             about = {"train": provenance(train), "dev": provenance(dev), "command": store.command}
             about |= {"module": encoder.provenance(), "scores": found.scores}
-            sts_matrix.write(file, found.matrix, about=about | {"chosen": found.chosen})
+            sts_files.write_matrix(file, found.matrix, about=about | {"chosen": found.chosen})
         said = TUNED.format(**found.chosen, **found.scores)
         print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
         return found.matrix

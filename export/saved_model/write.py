@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from common import sts_matrix as matrices
+from common import sts
 from common.errors import InputError
 from common.files import CLAIM, aside, claim, write_json
 from common.saved_model import fingerprint
@@ -88,7 +88,7 @@ def export(
                 dim=dim,
             )
         if sts_matrix is not None:
-            matrix, tuned = matrices.read(Path(sts_matrix), dim=dim)
+            matrix, tuned = sts.read_matrix(Path(sts_matrix), dim=dim)
         module = HubModule(model, text, variant=variant, components=components, sts_matrix=matrix)
         about = identity.describe(model_dir, path) | {
             "variant": variant,

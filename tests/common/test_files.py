@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common import files, sts_matrix
+from common import files, sts
 from common.errors import InputError
 from common.files import ClaimedError, aside, claim, write_json
 
@@ -173,17 +173,17 @@ ABOUT = {"module": {"path": "runs/module", "fingerprint": "c0"}}
 
 
 def test_a_matrix_comes_back_as_it_was_written(tmp_path):
-    path, matrix = tmp_path / "new" / sts_matrix.FILE, np.eye(3, dtype=np.float32)
-    sts_matrix.write(path, matrix, about=ABOUT)
+    path, matrix = tmp_path / "new" / sts.MATRIX, np.eye(3, dtype=np.float32)
+    sts.write_matrix(path, matrix, about=ABOUT)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
-    read, about = sts_matrix.read(path, dim=3)
+    read, about = sts.read_matrix(path, dim=3)
     assert (read == matrix).all()
     assert read.dtype == np.float32
     assert about == ABOUT
 
 
 def npz(matrix, about=ABOUT):
-    return lambda path: sts_matrix.write(path, matrix, about=about)
+    return lambda path: sts.write_matrix(path, matrix, about=about)
 
 
 @pytest.mark.parametrize(
@@ -198,4 +198,4 @@ def npz(matrix, about=ABOUT):
 def test_what_cannot_be_used_is_refused(tmp_path, write):
     write(tmp_path / "m.npz")
     with pytest.raises(InputError, match=r"m\.npz"):
-        sts_matrix.read(tmp_path / "m.npz", dim=3)
+        sts.read_matrix(tmp_path / "m.npz", dim=3)

@@ -1,7 +1,7 @@
 """Where a module is wrong: by kind of text, the worst pairs, the responses that it prefers.
 
 An STS pair's error is the residual of the least-squares line from scores to gold scores: above 0,
-the module scores the pair too high. Intervals are over the pairs of a kind.
+the module scores the pair too high.
 """
 
 import re
@@ -147,8 +147,7 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
 def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
     """Return P@N by kind, and as items the pairs whose true response has the lowest rank.
 
-    The blocks are those of `response_ranking.evaluate` with the same seed. Pairs are resampled one
-    by one, since a kind has a few of each block.
+    Pairs are resampled one by one, not by blocks, since a kind has a few of each block.
     """
     pairs = ranking_files.shuffled(data.pairs, seed=seed)
     items = []

@@ -1,10 +1,8 @@
 """Paired tests of two modules, from the items that their results store.
 
-Both are resampled together, the same units drawn for both, so what makes an item hard for
-both cancels out of the difference. p is twice the share of resamples whose difference has the
-other sign (two-sided), with one added to their number. Where p is below 0.05, the 95% interval
-excludes 0. The interval may also exclude 0 at a p just above 0.05: the quantile lies between two
-resamples.
+The same units are drawn for both, so what makes an item hard for both cancels out. p is twice the
+share of resamples whose difference has the other sign (two-sided), with one added to their number.
+Where p is below 0.05, the 95% interval excludes 0.
 """
 
 from collections.abc import Sequence
@@ -128,10 +126,9 @@ def compare(
 
 
 def _p(differences: np.ndarray, *, units: int) -> float | None:
-    """Return the two-sided p of resampled differences; never 0, which no count of them shows.
+    """Return the two-sided p of resampled differences; None where it is undefined.
 
-    Nor below what a test that turns the signs of so many units can show, one case in 2 ** units on
-    each side: all of two units often differ in one direction.
+    It is never 0, nor below what turning the signs of units can show: 2 cases in 2 ** units.
     """
     defined = differences[~np.isnan(differences)]
     if statistics.interval(differences) is None:

@@ -3,8 +3,7 @@ r"""From which cosine on two texts match: chosen on pairs that somebody labelled
     python -m evaluation threshold --module module/ --data labelled.csv \
         --columns question match label
 
-A label is 1 for texts that match and 0 for others. Of a FAQ: questions as people ask them, each
-beside one of the FAQ's, with some that it does not answer. A few dozen pairs will do.
+A label is 1 for texts that match and 0 for others. A few dozen pairs will do.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
 """Which system to use, in one sentence: the module or the best of the others, and how sure that is.
 
-Of the others, the one with the highest main metric is compared with the module on the same items,
-by the paired bootstrap. It was chosen on these items, which favours it: where the module is better,
-it is better than each. Where it is worse, p is multiplied by the number of the others (Bonferroni).
+The best of the others is compared with the module by the paired bootstrap. It was chosen on these
+items, which favours it: where the module is worse, p is multiplied by their number (Bonferroni).
 """
 
 from collections.abc import Sequence
@@ -20,10 +19,7 @@ FEWEST_PAIRS = 200
 
 
 def sentence(runs: Sequence[Run]) -> str:
-    """Return the verdict on each data set of the first run that another system was scored on.
-
-    All are in one sentence; it is empty without any.
-    """
+    """Return the verdicts on all data sets of the first run that another system was scored on."""
     clauses = []
     for name, result in runs[0].results.items():
         metric = main_metric(result.metrics)
@@ -48,10 +44,7 @@ def sentence(runs: Sequence[Run]) -> str:
 
 
 def _clause(result: Result, other: str, others: int, of: Difference) -> str:
-    """Return what to use for such data, why, and whether the difference is real.
-
-    The other system is the best of so many; the difference is the module's figure less its.
-    """
+    """Return what to use; the difference is the module's figure less the best other's."""
     ours, kind, metric = SYSTEMS["module"], result.name, label(of.figure)
     fewest, items = FEW_UNITS, DECLARED[result.task].units
     if result.task == "response_ranking":

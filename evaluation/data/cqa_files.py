@@ -1,8 +1,7 @@
 """SemEval Task 3, English, subtask B: question files (.xml) and gold files (.relevancy).
 
-The organisers' folders hold more: files of other subtasks, which are left out; the same questions
-once more with line breaks (`-with-multiline`); and test questions without labels (`-input`, the
-label `?`), whose labels are in a gold file.
+The organisers' folders also hold files of other subtasks, which are left out, the same questions
+with line breaks (`-with-multiline`), and test questions (`-input`) with labels in a gold file.
 """
 
 import math
@@ -59,8 +58,7 @@ class QueryData:
 def find(path: Path) -> list[Source]:
     """Return the file itself, or every file of subtask B anywhere in the folder.
 
-    A question file without labels has its gold file with it. A gold file of questions that have
-    text is no source of its own.
+    Gold files are sources of their own only where there are no questions with text for them.
     """
     if path.is_file():
         if not _has_text(path):

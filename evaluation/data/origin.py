@@ -13,10 +13,7 @@ _SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
 
 
 def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
-    """Return what identifies the data, and those that something was learned or chosen on before.
-
-    File names, the SHA-256 of their bytes, and their `origin` where it is known.
-    """
+    """Return names and SHA-256 of the data and of those learned from, and a known `origin`."""
     identity = source.provenance()
     if origin := origin_of(source.files):
         identity["origin"] = origin

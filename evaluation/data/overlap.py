@@ -1,8 +1,7 @@
 """Texts that are the same but for case and marks: in evaluation sets and in training data.
 
-Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
-between words. Two overlaps are told apart: an item whose two texts are those of one training
-record, in either order, and an item of which one text is anywhere in the training data.
+Texts are compared as `normalize` returns them. An item overlaps as a pair if one training record
+has its two texts, in either order, and by its texts if one of them is anywhere in the records.
 """
 
 import hashlib
@@ -31,15 +30,12 @@ class Overlap:
 
 
 def normalize(text: str) -> str:
-    """Return the words of a text; texts with the same words count as the same."""
+    """Return the words of a text: NFKC, case folded, letters and digits only."""
     return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def find(items: Mapping[T, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[T, Overlap]:
-    """Return each evaluation set's overlap with training records, which are read once.
-
-    A record is its two texts, and any context turns. Of training texts only a match is kept.
-    """
+    """Return each set's overlap with training records, two texts and any context turns each."""
     keys = {name: [tuple(map(_key, pair)) for pair in pairs] for name, pairs in items.items()}
     texts = {key for rows in keys.values() for row in rows for key in row if key}
     wanted = {frozenset(row) for rows in keys.values() for row in rows if all(row)}

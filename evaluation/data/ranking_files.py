@@ -81,10 +81,9 @@ def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
 
 
 def blocks(n: int, candidates: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return for each block the pairs to score and the pairs whose responses compete.
+    """Return for each block the pairs to score, int [block], and those whose responses compete.
 
-    The first are int [block], each pair in exactly one block; the second int [candidates] and
-    begin with the first, so that the true response of row i is in column i.
+    The second, int [candidates], begin with the first: row i has its true response in column i.
     """
     if not 2 <= candidates <= n:
         raise InputError(f"--candidates is {candidates}; 2 to {n}, the pairs, are accepted")

@@ -5,9 +5,8 @@
     relevant             TREC's qrels: query, an unused column, document, grade;
                          or BEIR's: query, document, grade, and its header
 
-each plain or compressed with gzip. A grade above 0 is relevant. As in trec_eval, judgements of
-unknown queries do not count, and a relevant document that is not among the documents is one that
-nobody finds.
+plain or .gz. A grade above 0 is relevant. As in trec_eval, judgements of unknown queries do not
+count, and a relevant document that is not among the documents is one that nobody finds.
 """
 
 from collections import Counter, deque

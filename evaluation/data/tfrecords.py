@@ -17,10 +17,9 @@ Features = Mapping[str, Any]  # features of a tf.Example by name
 
 
 def parse_records(path: Path, parse: Callable[[Features], T]) -> Iterator[T]:
-    """Yield what `parse` makes of the features of each record of a file, plain or .gz.
+    """Yield what `parse` makes of each record's features; InputError names one that is damaged.
 
-    InputError names the record on which `parse` fails, or where the file is damaged: TensorFlow's
-    own reader takes a .gz file that is cut off for a whole one.
+    TensorFlow's own reader takes a .gz file that is cut off for a whole one.
     """
     from tensorflow.core.example.example_pb2 import Example  # importing TensorFlow takes seconds
 

@@ -11,10 +11,8 @@ from evaluation.encoders.batching import Embeddings
 def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     """Load what encodes sentences.
 
-    Args:
-      module: the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
-        resolves; or wordllama or universal-sentence-encoder: what these packages bring along.
-      pretrained: whether reports take it for somebody's pretrained model.
+    `module` is the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
+    resolves, wordllama or universal-sentence-encoder. Reports call it so if it is `pretrained`.
     """
     folder = Path(module)
     if str(module) == static.WORDLLAMA and not folder.exists():
@@ -30,12 +28,7 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
 
 
 def sentence_transformer(given: str) -> Embeddings:
-    """Return a model of sentence-transformers.
-
-    Args:
-      given: a name that sentence-transformers knows, a folder, or NAME=DIR: a folder, and what to
-        call it.
-    """
+    """Return a model of sentence-transformers, by its name, its folder or NAME=DIR."""
     name, _, folder = given.rpartition("=")
     return _theirs(installed.SentenceTransformer(folder), path=name or folder)
 

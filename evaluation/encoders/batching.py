@@ -15,10 +15,9 @@ Encode = Callable[[Sequence[str]], np.ndarray]  # texts to rows: float32 [texts,
 
 
 class BatchedEncoder:
-    """Encodes any number of texts with a function of one batch, and remembers rows.
+    """Encodes any number of texts with a function of one batch; remembers up to `CACHE_BYTES`.
 
-    When the rows that it remembers take more than `CACHE_BYTES`, it forgets them all. A batch that
-    fails is tried again in halves: to find the one text that it fails on, or to fit into memory.
+    A batch that fails is tried again in halves: to find the text that it fails on, or for memory.
     """
 
     def __init__(self, encode: Encode, *, path: str, zeros_allowed: bool = False):
@@ -57,24 +56,20 @@ class BatchedEncoder:
 
 
 class Embeddings:
-    """An encoder that encodes inputs and responses alike.
+    """An encoder of inputs and responses alike: texts to float32 [texts, dim].
 
-    `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
-    their order; they raise InputError for a row with NaN or all zeros.
+    InputError for a row with NaN or all zeros. The facts that its results name are `pretrained`, it
+    was trained elsewhere, and `static`, each token has one vector.
     """
 
     def __init__(self, encode: Encode, *, path: str, fingerprint: str, **facts: bool):
-        """Keep what its results name: the path, what identifies the weights, and facts that hold.
-
-        These are `pretrained`, it was trained elsewhere, and `static`, each token has one vector.
-        """
         self.path = path
         self._provenance: dict = {"path": path, "fingerprint": fingerprint}
         self._provenance |= {name: True for name, holds in facts.items() if holds}
         self.encode = self.encode_inputs = self.encode_responses = BatchedEncoder(encode, path=path)
 
     def provenance(self) -> dict:
-        """Return its path as given, its fingerprint, and the facts."""
+        """Return its path as given, what identifies its weights, and the facts."""
         return self._provenance
 
 

@@ -22,11 +22,9 @@ _PAIRS = 256  # pairs of texts in a batch
 class Encoder(Embeddings):
     """Loads a module once, of a folder or of a URL for tensorflow-hub, and encodes sentences.
 
-    Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
-    `serving_default` or else through its root `__call__`. Signatures `encode_input` and
-    `encode_response` encode the inputs and responses of response ranking (the paper's u and v',
-    whose dot product is the score); without one, the embedding is used. Reports take a `pretrained`
-    one for somebody's.
+    Any SavedModel will do that maps strings [batch] to floats [batch, dim], by its signature
+    `serving_default` or its root `__call__`. Signatures `encode_input` and `encode_response` give
+    the paper's u and v' of response ranking; without one, the embedding is used.
     """
 
     def __init__(self, module: str | Path, *, pretrained: bool = False):

@@ -31,9 +31,8 @@ _KINDS = ["StaticEmbedding"], ["StaticEmbedding", "Normalize"]
 def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
     """Return the encoder of a folder that sentence-transformers or model2vec saved.
 
-    It encodes as the library does that saved the folder, but for the length of vectors: a prompt,
-    limits of tokens and dimensions, weights of tokens and rows that tokens share are read. Other
-    parts than a table and Normalize, or another similarity than the cosine, are refused.
+    It encodes as the library does, but vectors have length 1. Other parts than a table and
+    Normalize, or another similarity than the cosine, are refused.
     """
     with reading(folder):
         parts = _json(folder / MODULES) or [{"type": _KINDS[0][0], "path": ""}]
@@ -67,10 +66,7 @@ def wordllama() -> Embeddings:
 def _of_files(
     tokenizer: Path, weights: Path, *others: Path, path: str, pretrained: bool, settings: dict
 ) -> Embeddings:
-    """Return the encoder to the mean of a text's tokens, of unit length.
-
-    The other files identify it, too, where they are there; the settings are those of `_SETTINGS`.
-    """
+    """Return the encoder to the mean of a text's tokens; the other files identify it, too."""
     with reading(path):
         from tokenizers import Tokenizer
 

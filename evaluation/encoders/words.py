@@ -39,11 +39,7 @@ def _provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 
 
 
 class TfIdf:
-    """scikit-learn's TF-IDF of lower-cased words and single marks, smoothed idf.
-
-    A word counts as often as it occurs times 1 + ln((1 + n) / (1 + texts with it)); rows have
-    length 1, so a dot product is a cosine.
-    """
+    """scikit-learn's TF-IDF of lower-cased words and single marks, smoothed idf; of length 1."""
 
     path = "TF-IDF"
     sparse = True
@@ -75,9 +71,8 @@ class TfIdf:
 class Bm25:
     """BM25 of lower-cased words and single marks, as the library bm25s computes it.
 
-    A query is its words, a document what BM25 gives for each word that it has; so the dot product
-    of both is the query's score of the document. Document frequencies and the mean length are those
-    of all texts to score. There is no embedding that is the same in both roles.
+    A query is its words, a document what BM25 gives for each of its words, so a dot product is the
+    score. Document frequencies and the mean length are those of all texts to score.
     """
 
     path = "BM25"
@@ -124,10 +119,9 @@ class WordTable(NamedTuple):
 
 
 def untrained(*, letters: bool) -> WordTable:
-    """Return the words of a model that sums words before it has learned anything: random numbers.
+    """Return words of normal numbers, drawn by the checksum of the word in lower case.
 
-    A lower-cased word has `RANDOM_DIM` normal numbers, drawn by its checksum. With `letters` the
-    mean of its letter trigrams is added; ends of words count as letters.
+    With `letters` those of its letter trigrams are added; ends of words count as letters.
     """
 
     def vector(word: str) -> np.ndarray:
@@ -147,10 +141,7 @@ def _random(text: str) -> np.ndarray:
 
 
 def of_file(path: Path) -> WordTable:
-    """Return the words of a file that `common.word_vectors` reads; it may be larger than memory.
-
-    A word that is not in there in the case that it is written in is looked up in lower case.
-    """
+    """Return the words of a file of vectors: as they are written, or else in lower case."""
 
     def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
         asked = sorted(words)
@@ -181,8 +172,7 @@ class WordAverage:
 
     With `sif`, smooth inverse frequency: each word weighted by a / (a + p), p being its share of
     all words of the texts, less the part of the mean in the first singular direction of all texts.
-    A text without a known word gets the mean of all texts, so that it is as similar to any text as
-    to any other; `provenance` counts these.
+    A text without a known word, which `provenance` counts, gets the mean of all texts.
     """
 
     def __init__(self, words: WordTable, *, sif: bool = False):

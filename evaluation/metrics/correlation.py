@@ -1,7 +1,6 @@
 """Correlation of predicted with gold scores (tables 3 and 4 of the paper).
 
-Every function works along the last axis, so one call computes the metric of one sample, [n], or
-of many bootstrap resamples at once, [resamples, n].
+Along the last axis: of one sample, [n], or of many bootstrap resamples at once, [resamples, n].
 """
 
 import numpy as np
@@ -11,11 +10,9 @@ import scipy.stats
 def pearson(
     predicted: np.ndarray, gold: np.ndarray, *, where: np.ndarray | bool = True
 ) -> np.ndarray:
-    """Return Pearson's r, sum(x y) / sqrt(sum(x^2) sum(y^2)) of centred x and y, in [-1, 1].
+    """Return Pearson's r of the pairs that count, [..., n]: float64 [...], NaN if undefined.
 
-    Takes float [..., n], and bool [..., n] for the pairs that count; returns float64 [...], NaN
-    where r is undefined: fewer than two pairs, or a constant input. The same to the last bit as
-    `scipy.stats.pearsonr`, which cannot leave out elements.
+    The same to the last bit as `scipy.stats.pearsonr`, which cannot leave out elements.
     """
     products = np.vecdot(_unit(predicted, where=where), _unit(gold, where=where))
     return np.clip(products, -1.0, 1.0)
@@ -51,11 +48,7 @@ def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
 
 
 def line_errors(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """Return the residuals of a least-squares line from predicted to gold scores, line less gold.
-
-    Both are float64 [n]. Above 0, the prediction is too high. Where all predictions are the same,
-    the line is the mean of the gold scores.
-    """
+    """Return the residuals of the least-squares line of scores, less the gold ones: float64 [n]."""
     around = predicted - predicted.mean()
     spread = around @ around
     slope = around @ gold / spread if spread > 0 else 0.0

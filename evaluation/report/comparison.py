@@ -1,7 +1,6 @@
 """The main figures: our rows beside the baselines on the same items, and the paper's.
 
-A baseline is simple if it needs no pretrained model; the others are rivals. Differences are those
-of the paired bootstrap of `analysis.paired_test`.
+A baseline is simple if it needs no pretrained model; the others are rivals.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -67,10 +66,9 @@ def best_of(scores: Sequence[Score], main: Main, others: str) -> Score | None:
 
 
 def best_rows(scores: Sequence[Score], outside: Mapping[str, str]) -> dict[str, str]:
-    """Return the row with the highest r on STS-B dev of those from scratch, and of each other kind.
+    """Return by kind the row with the highest r on STS-B dev; that from scratch, "", comes first.
 
-    `outside` says by a row's label what it has from outside the training data, such as `a teacher`;
-    rows that have nothing are of the kind "", which comes first.
+    `outside` says by a row's label what it has from outside the training data, such as `a teacher`.
     """
     best: dict[str, str] = {}
     for score in sorted(of_figure(scores, CHOSEN_ON, OURS), key=lambda score: -score.value):
@@ -81,9 +79,9 @@ def best_rows(scores: Sequence[Score], outside: Mapping[str, str]) -> dict[str, 
 def main_table(
     scores: Sequence[Score], figures: Mapping[str, Main], rows: Sequence[str], *, title: str
 ) -> Table:
-    """Return main figures, a row each: of some of our rows, the baselines and the paper.
+    """Return main figures, a row each, of some rows, baselines and the paper.
 
-    Of the simple baselines there is the best; the difference is that of the first row from it.
+    The difference is that of the first row from the best simple baseline.
     """
     cells = []
     for name, main in figures.items():
@@ -122,7 +120,7 @@ def differences(scores: Sequence[Score], figures: Mapping[str, Main]) -> Table:
 
 
 class Standing(NamedTuple):
-    """Where a row stands, `above`, `level` or `below`, and by what difference."""
+    """Where a row stands, `above`, `below`, or `level` if the interval holds 0; by how much."""
 
     place: str
     difference: float
@@ -133,8 +131,7 @@ def standings(
 ) -> dict[str, dict[str, dict[str, Standing]]]:
     """Return by row, kind of `OTHERS` and figure where each row stands.
 
-    A row is level where the interval of the difference holds 0. Figures for which a row reads what
-    the baselines do not are left out.
+    Figures for which a row reads what the baselines do not are left out.
     """
     found: dict[str, dict[str, dict[str, Standing]]] = {}
     for row in rows:
@@ -150,10 +147,9 @@ def standings(
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:
     """Return by how much a score is above a baseline's on the same items, as the mean of its runs.
 
-    Empty where the items were not the same, or are not stored. Chance is exact and has no items:
-    the difference varies as the score does.
+    Empty where the items were not the same, or are not stored.
     """
-    if baseline.column == CHANCE:
+    if baseline.column == CHANCE:  # it is exact: the difference varies as the score does
         ends = score.interval and [end - baseline.value for end in score.interval]
         above = score.value - baseline.value
         return [Score(row, OURS, above, ends, score.deviation, header=header)]

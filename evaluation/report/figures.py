@@ -32,10 +32,7 @@ def scatter(result: Result) -> str:
 
 @_styled
 def rank_curve(results: Mapping[str, Result]) -> str:
-    """Draw which share of true responses is among the first N, of each system and of chance.
-
-    The baselines that results hold themselves are those of the first.
-    """
+    """Draw which share of true responses is among the first N, of each system and of chance."""
     figure, axes = _axes("first N responses", "share of the true ones among them")
     first = next(iter(results.values()))
     most: Any = first.settings.get("candidates") or max(item["rank"] for item in first.items)

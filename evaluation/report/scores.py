@@ -1,7 +1,4 @@
-"""Runs in, one long table of scores out: a line a metric, system and data set.
-
-A system that was trained with several seeds has several runs, and the mean of them is its score.
-"""
+"""Runs in, one long table of scores out: a line a metric, system and data set."""
 
 import statistics
 from collections.abc import Sequence
@@ -57,10 +54,7 @@ class Score(NamedTuple):
 
 
 def long_table(runs: Sequence[Run]) -> list[Score]:
-    """Return all scores: by data set in the order of the first run, then by system.
-
-    Last come the baselines that every result of these data holds, such as word overlap.
-    """
+    """Return all scores: by data set as in the first run; baselines inside of results last."""
     found: dict[tuple, list[tuple]] = {}
     for run in runs:
         for result in run.results.values():

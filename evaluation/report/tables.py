@@ -63,10 +63,7 @@ class Table:
         return f"{value:,}" if isinstance(value, int) else f"{value:z,.{self.decimals}f}"
 
     def words(self, cell: Score) -> list[str]:
-        """Return a cell's number, its interval and its system; empty without one.
-
-        An interval whose ends are the same, where nothing can vary, is none.
-        """
+        """Return a cell's number, its interval, if its ends differ, and its system."""
         number = self.number(cell.value)
         if cell.deviation is not None:
             number += f" ± {self.number(cell.deviation)}"
@@ -75,10 +72,7 @@ class Table:
         return [number, interval, cell.of]
 
     def markdown(self, *, wide: bool | None = None) -> str:
-        """Return the rows as Markdown, each block of rows as a table of its own.
-
-        Intervals and systems are shown if there are at most `WIDE` columns, or as `wide` says.
-        """
+        """Return each block of rows as a Markdown table, with intervals if it is not too `wide`."""
         parts = []
         for block, headers, rows in self.blocks():
             whole = len(headers) <= WIDE if wide is None else wide
@@ -240,10 +234,7 @@ def _texts(pair: dict) -> tuple[str, str]:
 
 
 def contamination(results: Sequence[Result]) -> Table:
-    """Return how many items of each evaluation set are in the training data, and the scores.
-
-    `results` are those of the command `contamination`; without any there are no cells.
-    """
+    """Return how many items of each evaluation set are in the training data, and the scores."""
     cells = []
     scores = long_table([Run("", OURS, {result.name: result for result in results})])
     for result in results:

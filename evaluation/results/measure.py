@@ -1,9 +1,7 @@
 """Metrics and intervals of a result, from its items: the scored pairs or candidates that it stores.
 
-What is resampled together is a unit: the pair for STS and SNLI, the query for CQA and retrieval,
-the block of candidates for response ranking. An item holds its score by the module and, under
-`baselines`, by each baseline, so metrics, intervals and paired tests on any part of the items need
-no module.
+What is resampled together is a unit (`Task.units`). An item holds its score by the module and,
+under `baselines`, by each baseline, so metrics of any part of the items need no module.
 """
 
 import dataclasses
@@ -31,8 +29,7 @@ def sample_of(
 ) -> Sample:
     """Return the units and metrics of the module, or of a baseline, over all items or some `rows`.
 
-    By default the metrics are those that the result has; a baseline has none of cosines. Items
-    that lack what the task stores are an InputError.
+    By default the metrics are the result's; InputError if items lack what the task stores.
     """
     items = result.items if rows is None else [result.items[row] for row in rows]
     asked = tuple(result.metrics) if metrics is None else tuple(metrics)
@@ -66,10 +63,7 @@ def measured(
     groups: Sequence[str] = (),
     group_metrics: Sequence[str] = (),
 ) -> Result:
-    """Return the result with these metrics of its items: the module's, groups' and baselines'.
-
-    Baselines of which the items have no score, such as chance, stay as they are.
-    """
+    """Return the result with these metrics of its items: the module's, groups' and baselines'."""
     asked = dict.fromkeys(groups, group_metrics or metrics)
     whole, of_groups, of_baselines = _samples(result, metrics, asked)
     scored = {name: sample.once() for name, sample in of_baselines.items()}
@@ -77,7 +71,8 @@ def measured(
         result,
         metrics=whole.once(),
         groups={name: {"n": one.units, "metrics": one.once()} for name, one in of_groups.items()},
-        baselines=scored | {k: of for k, of in result.baselines.items() if k not in scored},
+        # Behind those of the items: what they have no score of, such as chance.
+        baselines=scored | dict(result.baselines) | scored,
     )
 
 

@@ -47,11 +47,9 @@ class Group(TypedDict):
 class Result:
     """The result of one task on one data set.
 
-    A task fills the first block, but for the intervals, which `measure.with_intervals` adds;
-    `store.Evaluation` the second, where the metrics come from. All metrics are fractions
-    (correlations in [-1, 1], the others in [0, 1]); None is an undefined one, such as the
-    correlation of a single pair. Intervals are [low, high], 95%; a metric without one was not
-    resampled.
+    A task fills the first block, `store.Evaluation` the second. Metrics are in [0, 1], correlations
+    in [-1, 1]; None is an undefined one, such as the correlation of a single pair. Intervals are
+    [low, high], 95%; a metric without one was not resampled.
     """
 
     task: str
@@ -75,10 +73,7 @@ class Result:
     seconds: float = 0.0
 
     def parts(self) -> Iterator[tuple[str, str, int, Metrics, Intervals]]:
-        """Yield baseline (empty: the system itself), group, n, metrics and intervals of each part.
-
-        The system on all items first, then on each group, then the baselines on all items.
-        """
+        """Yield baseline (or ""), group, n, metrics and intervals of each part, all items first."""
         yield "", ALL, self.n, self.metrics, self.intervals
         for group, of in self.groups.items():
             yield "", group, of["n"], of["metrics"], of.get("intervals", {})
@@ -87,16 +82,12 @@ class Result:
 
 
 class Task(NamedTuple):
-    """What is declared of a task: what is resampled together, and what of its results is compared.
+    """What is declared of a task."""
 
-    `identity` are the keys of an item that say which one it is, however it was scored, and `group`
-    is the one that names its group. The items depend on `settings`, besides the data.
-    """
-
-    units: str
-    identity: tuple[str, ...]
-    group: str = ""
-    settings: tuple[str, ...] = ()
+    units: str  # what is resampled together
+    identity: tuple[str, ...]  # keys of an item that say which one it is, however it was scored
+    group: str = ""  # the key that names its group
+    settings: tuple[str, ...] = ()  # on which the items depend, besides the data
 
 
 _RANKED, _PAIR = ("input_id", "response_id", "block"), ("sentence1", "sentence2", "gold")

@@ -30,11 +30,9 @@ class Run(NamedTuple):
 
 
 def read_module(folder: Path, others: Sequence[Path] = ()) -> tuple[list[Run], list[str]]:
-    """Read the results of a module, those of other modules, and those of the baselines.
+    """Read results of a module, of others, and of baselines: runs, and what is left out.
 
-    The module is "this module", another has the name of its folder of results, or the whole path
-    where that name is taken, and a baseline has its own. Returns the runs, and sentences on what is
-    left out.
+    The others are named after their folders, by the whole path where two have the same name.
     """
     runs = [Run(SYSTEMS["module"], OURS, _by_name(folder))]
     names = [other.name for other in others]
@@ -45,10 +43,7 @@ def read_module(folder: Path, others: Sequence[Path] = ()) -> tuple[list[Run], l
 
 
 def read_runs(folder: Path, names: Sequence[str] = ()) -> tuple[list[Run], list[str]]:
-    """Read folders NAME-SEED, those of `names` or all, then the baselines in `baselines/`.
-
-    Returns the runs, and sentences on what is left out.
-    """
+    """Read folders NAME-SEED, of `names` or all, and baselines: runs, and what is left out."""
     there = sorted(path.name for path in folder.glob("*") if any(path.glob("*.json")))
     found = []
     for name in names or there:

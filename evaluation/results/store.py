@@ -25,20 +25,14 @@ PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A data set to score, and how.
-
-    `compute` need not know of provenance, nor, where the result is `resampled`, of intervals.
-    `learned_from` are data that something was learned or chosen on before. `module` is the module's
-    provenance, or None where none is scored; `settings` are those of the result, which a stored one
-    must have been computed with, too.
-    """
+    """A data set to score, and how."""
 
     source: Source
     compute: Callable[[], Result]
-    module: dict | None
-    learned_from: Sequence[Source] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    resampled: bool = True
+    module: dict | None  # its provenance; None where none is scored
+    learned_from: Sequence[Source] = ()  # what something was learned or chosen on before
+    settings: Mapping[str, Any] = field(default_factory=dict)  # also of a stored result
+    resampled: bool = True  # else `compute` adds the intervals
 
     def result(self, *, seed: int, command: str) -> Result:
         """Return the result, computed, with its intervals and provenance."""
@@ -75,11 +69,9 @@ class Store:
     say: Callable[[str], None] = print
 
     def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
-        """Return each result, from its file or computed; say each as soon as it is there.
-
-        Another result of one of these names is an InputError before any is computed.
-        """
+        """Return each result, from its file or computed; say each as soon as it is there."""
         found = []
+        # Another result of one of these names is an error before any is computed.
         for asked, stored in [(one, self._stored(one)) for one in evaluations]:
             if stored:
                 path = self.output / f"{stored.name}.json"
@@ -133,10 +125,7 @@ def read(path: Path) -> Result:
 
 
 def read_results(folder: str | Path) -> list[Result]:
-    """Read every result in the folder, in the paper's order of tasks, then by name.
-
-    Every *.json there must be a result, each of its own name.
-    """
+    """Read every *.json in the folder, in the paper's order of tasks, then by name."""
     folder = Path(folder)
     found: dict[str, Result] = {}
     for path in sorted(folder.glob("*.json")):

@@ -31,15 +31,14 @@ def evaluate(
     """Score an encoder on every data set of a file or folder, with 95% bootstrap intervals.
 
     Args:
-      encoder: what `load_encoder` returns, or anything with its methods `encode`, `encode_inputs`,
-        `encode_responses` (texts to float [texts, dim]) and `provenance`, and if it has `fit`, that
-        is given all texts of the data first; or a folder or URL to load, after the data are read;
-        None for CQA files without text.
+      encoder: what `load_encoder` returns or takes, or anything with its methods `encode`,
+        `encode_inputs`, `encode_responses` (texts to float [texts, dim]) and `provenance`; `fit`,
+        where there is one, gets all texts of the data first. None for CQA files without text.
       task: response_ranking, snli, sts, cqa or retrieval.
       data: as `--data` of the command of that name; `RetrievalFiles` for retrieval.
       output: a folder to write the results to; those that are there already are kept.
       seed: of the resamples, of blocks of candidates, and of the weights of a classifier.
-      again: whether to compute again what is already in `output`.
+      again: whether to replace what is already in `output`.
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
       **settings: of the task: `candidates`, `own_replies` and `name` of response_ranking; `columns`

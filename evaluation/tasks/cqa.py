@@ -1,11 +1,10 @@
 """Community question answering, SemEval Task 3 English, subtask B (section 4.4).
 
-Ranks the forum questions that a search engine returned for a new question by their cosine
-with it. The organisers' `.relevancy` files hold labels and the search engine's order but no
-text: there only that order is scored, and the result says so.
+Ranks the forum questions that a search engine returned for a new question by their cosine with it.
+Of `.relevancy` files, which have no text, only the search engine's order is scored.
 
-P, R, F1 and accuracy need a yes or no to each candidate: a score from a threshold on is a yes.
-The threshold is the one with the highest F1 on a dev file, for every system its own.
+P, R, F1 and accuracy: a score from a threshold on is a yes, and each system's threshold is that of
+its highest F1 on a dev file.
 """
 
 import dataclasses
@@ -30,11 +29,7 @@ LABEL_METRICS = ("precision", "recall", "f1", "accuracy")
 
 
 def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of each data set of a path.
-
-    `load` gives None for files without text. Thresholds are chosen on the file with "dev" in its
-    name; without one there are none.
-    """
+    """Return the evaluation of each data set; thresholds are chosen on that named "dev", if any."""
     data = {source: cqa_files.read(source) for source in cqa_files.find(path)}
     chosen_on = next((source for source in data if "dev" in source.name.lower()), None)
     encoder = load(texts for one in data.values() for texts in one.texts())
@@ -61,10 +56,7 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
 
 
 def evaluate(encoder, data: QueryData) -> Result:
-    """Rank each query's candidates by cosine, without embeddings by dot product.
-
-    Where there is no text, they are ranked by the search engine.
-    """
+    """Rank each query's candidates by cosine, or dot product, or as the search engine does."""
     pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
     scores = engine = [candidate.engine_score for _, candidate in pairs]
     answered = {query.id for query, candidate in pairs if candidate.relevant}

@@ -1,17 +1,12 @@
 """Response prediction (section 4.1): find the true response to an input among 100.
 
-Pairs are shuffled by a seeded hash of their ids, so that the same pairs always meet however
-the records are spread over files, and cut into blocks of as many pairs as there are
-candidates. Within a block each response is the true one for its own input and a negative for
-the others. A last, shorter block is filled up with responses from the first blocks.
+Pairs are shuffled by a seeded hash, so that the same pairs meet however the records are spread over
+files, and cut into blocks of as many pairs as there are candidates: each response is the true one
+for its own input and a negative for the others. Responses of the first blocks fill up the last one.
 
-Two rules for the rank of the true response:
 - A candidate with the very text of the true response is not a negative; it is left out and counted.
 - A negative that scores the same counts as better than the true response, so that a module
   which cannot tell responses apart finds none. Scores within float32's precision are the same.
-
-A module that reads the messages before an input gets a second result with them, in which the
-same responses compete.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,8 +41,7 @@ def evaluations(
 ) -> list[Evaluation]:
     """Return the evaluation of a file or folder; a second one of a module that reads context.
 
-    Replies of authors to themselves are left out and counted, unless `own_replies`. `name` tells
-    the results from those of other pairs.
+    Replies of authors to themselves count with `own_replies` alone. `name` ends that of results.
     """
     source = ranking_files.find(path)
     if name:
@@ -69,10 +63,7 @@ def evaluations(
 def evaluate(
     encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
-    """Rank each true response by dot product among `candidates`, and return P@N.
-
-    With `in_context`, inputs are encoded with the messages before them, which the module must read.
-    """
+    """Rank each true response by dot product among `candidates`; return P@N."""
     pairs = shuffled(data.pairs, seed=seed)
     inputs = [similarity.words(pair.input) for pair in pairs]
     responses = [similarity.words(pair.response) for pair in pairs]
@@ -109,8 +100,7 @@ def ranked(
 ) -> Iterator[tuple]:
     """Yield each block's rows and columns, its true responses' ranks, all scores, the negatives.
 
-    Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products; negatives bool
-    of that shape: True where the text is not the true one.
+    Ranks are int [rows], from 1; scores float64 [rows, columns]; negatives bool of that shape.
     """
     texts, said = [pair.input for pair in pairs], [pair.response for pair in pairs]
     if in_context:

@@ -1,8 +1,7 @@
 """Retrieval on the user's own data: finding the relevant documents of a query among all documents.
 
-Documents are ranked by the cosine of their embedding and the query's. BM25 beside it is what a
-search by words finds; it does not find documents that it scores 0. Documents of equal scores are in
-an order that depends on their ids and the query's alone, so no order of the file helps.
+Documents are ranked by the cosine of their embedding and the query's, and beside it by BM25, which
+does not find documents that it scores 0.
 """
 
 import hashlib
@@ -53,8 +52,7 @@ def evaluations(
 def evaluate(encoder, data: RetrievalData, *, ignore_identical_ids: bool = False) -> Result:
     """Rank all documents for each query, by the encoder and by BM25.
 
-    With `ignore_identical_ids`, as BEIR has it, the document with a query's id is not among its
-    own: in ArguAna each query is a document too.
+    With `ignore_identical_ids` but that of the query's id: in ArguAna each query is a document.
     """
     queries, documents = list(data.queries.values()), list(data.documents.values())
     rank = partial(best, data=data, ignore_identical_ids=ignore_identical_ids)
@@ -97,9 +95,8 @@ def best(
 ) -> Rankings:
     """Return the ids of the `DEEPEST` best documents of each query, best first.
 
-    Takes vectors, float [queries, dim] and [documents, dim], in the order of the data. A document's
-    score, the dot product, must be `above` something for it to be found. Hashes of ids set the
-    order of equal scores, another one for each query.
+    Takes vectors, float [queries, dim] and [documents, dim]. A document's score, the dot product,
+    must be `above` something. Hashes of ids order equal scores, in another way for each query.
     """
     ids, names, top = list(data.documents), list(data.queries), DEEPEST
     of_documents, of_queries = _hashes(ids), _hashes(names)

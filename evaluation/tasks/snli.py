@@ -1,8 +1,7 @@
 """Natural language inference (section 4.2, table 2): whether a premise entails a hypothesis.
 
-A module with the signature `classify_nli` classifies by that; for any other module, a classifier is
-trained here on its embeddings (`probes/nli_classifier.py`), which shows how much about NLI they
-hold.
+A module without the signature `classify_nli` gets a classifier that is trained here on its
+embeddings (`probes/nli_classifier.py`).
 """
 
 from collections import Counter
@@ -61,10 +60,7 @@ def _has_head(encoder) -> bool:
 
 
 def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
-    """Classify every pair; return the accuracy, over all and by gold label.
-
-    `classifier` is used where the module has no `classify_nli`.
-    """
+    """Classify every pair, without `classify_nli` by `classifier`; return the accuracies."""
     if _has_head(encoder):
         probabilities, note = encoder.classify_nli(*zip(*data.texts(), strict=True)), OWN_LABELS
     elif classifier is not None:

@@ -1,9 +1,8 @@
 """Semantic textual similarity (section 4.3): how well scores correlate with human judgement.
 
-The score of a pair is -arccos(cosine) of its embeddings; `cosine_pearson` takes the cosine itself,
-as other libraries do. With a tuned matrix
-(`probes/sts_tuning.py`) the embeddings are transformed first and the score is equation 2's,
-5 (1 - arccos(cosine) / pi).
+The score of a pair is -arccos(cosine) of its embeddings; `cosine_pearson` takes the cosine, as
+other libraries do. With a tuned matrix (`probes/sts_tuning.py`) it is equation 2's, of the
+transformed embeddings: 5 (1 - arccos(cosine) / pi).
 """
 
 from collections.abc import Callable, Collection
@@ -84,8 +83,7 @@ def evaluate(
 ) -> Result:
     """Score every pair, and correlate with the gold scores; without `repeated` pairs, too.
 
-    With a matrix, float32 [dim, dim], embeddings are multiplied by it, and scores are those of
-    equation 2, beside those of the embeddings as they are.
+    With a matrix, float32 [dim, dim], scores are equation 2's, beside those without it.
     """
     pairs, texts, name, system = data.pairs, data.texts(), data.name, "module"
     others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(texts)}

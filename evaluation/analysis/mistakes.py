@@ -126,7 +126,8 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
     """Return errors by kind, and the worst pairs as items, of an STS result with its sentences."""
     gold = np.array([item["gold"] for item in result.items])
     score = np.array([item["score"] for item in result.items])
-    error = correlation.line_errors(score, gold)
+    around = score - score.mean()
+    error = (around @ gold / (around @ around)) * around + gold.mean() - gold
 
     def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
         return {

@@ -45,11 +45,3 @@ def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
         x_deviation, y_deviation = (np.sqrt(np.vecdot(ranks, ranks) * scale) for ranks in (x, y))
         correlation = np.vecdot(x, y) * scale / y_deviation / x_deviation
     return np.clip(correlation, -1.0, 1.0)
-
-
-def line_errors(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """Return the residuals of the least-squares line of scores, less the gold ones: float64 [n]."""
-    around = predicted - predicted.mean()
-    spread = around @ around
-    slope = around @ gold / spread if spread > 0 else 0.0
-    return slope * around + gold.mean() - gold

@@ -5,7 +5,6 @@ import json
 import shutil
 
 import evaluation
-from common.files import claim
 from tests.evaluation.test_baselines import ROWS
 
 
@@ -172,14 +171,6 @@ def test_stored_results_are_looked_at_before_any_is_computed(module, write_text,
     write_text("stsb/sts-dev.csv", same)
     assert "sts-dev" in fails(*sts[:4], tmp_path / "stsb" / "sts-dev.csv", *sts[5:])
     assert not (tmp_path / "out" / "sts-dev.json").exists()
-
-
-def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails):
-    labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
-    argv = ["cqa", "--data", labels, "--output", tmp_path / "out"]
-    with claim(tmp_path / "out", name=".cqa-labels.claim"):
-        assert "in use" in fails(*argv)
-    run(*argv)
 
 
 def test_the_examples_run(module, tmp_path, monkeypatch):

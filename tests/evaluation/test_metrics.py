@@ -31,14 +31,6 @@ def test_a_result_is_known_by_its_tasks_metric(names, main):
     assert declared.main_metric(dict.fromkeys(names, 0.5)) == main
 
 
-def test_errors_are_distances_from_the_fitted_line():
-    # By hand: through (0, 0), (1, 2), (2, 1) the best line is 0.5 + 0.5 x.
-    found = correlation.line_errors(np.array([0.0, 1.0, 2.0]), np.array([0.0, 2.0, 1.0]))
-    assert found == pytest.approx([0.5, -1.0, 0.5])
-    same = correlation.line_errors(np.array([3.0, 3.0]), np.array([1.0, 5.0]))
-    assert same == pytest.approx([2.0, -2.0])
-
-
 def test_the_same_to_the_last_bit_as_scipy():
     random = np.random.default_rng(0)
     gold = random.integers(0, 26, size=300) / 5

@@ -312,24 +312,17 @@ def test_the_best_text_is_found_wherever_codes_rank_it_among_those_rescored(top,
     assert rows[0, 0] == rank
 
 
-def test_rows_of_any_length_have_codes():
+def test_rows_of_any_length_have_codes_and_copies_come_in_file_order():
+    """faiss lists equal scores by falling row."""
     matrix = np.random.default_rng(0).standard_normal((900, 7)).astype(np.float16)
+    matrix[5::2] = matrix[5] * 3
     codes = quantized.learn(matrix[:800])
     quantized.add(codes, matrix)
     assert (codes.d, codes.ntotal) == (7, 900)
-    inputs = matrix[:5].astype(np.float32) * 3
-    _, rows = search.approximate_rows(codes, matrix, inputs, top=5)
-    np.testing.assert_array_equal(rows, search.top_rows(matrix, inputs, top=5)[1])
-
-
-def test_copies_of_a_text_come_in_file_order_from_codes_too():
-    """faiss lists equal scores by falling row."""
-    matrix = np.random.default_rng(0).standard_normal((800, 20)).astype(np.float16)
-    matrix[5::2] = matrix[5] * 3
-    codes = quantized.learn(matrix)
-    quantized.add(codes, matrix)
-    _, rows = search.approximate_rows(codes, matrix, matrix[5:6].astype(np.float32), top=4)
-    np.testing.assert_array_equal(rows, [[5, 7, 9, 11]])
+    inputs = matrix[:6].astype(np.float32) * 3
+    _, rows = search.approximate_rows(codes, matrix, inputs, top=4)
+    np.testing.assert_array_equal(rows, search.top_rows(matrix, inputs, top=4)[1])
+    np.testing.assert_array_equal(rows[5], [5, 7, 9, 11])
 
 
 @pytest.mark.parametrize(

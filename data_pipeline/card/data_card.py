@@ -1,23 +1,76 @@
 """The data card: a page that describes a data set to those who must decide whether to use it.
 
-`render` needs only the contents of `data_card.json`; the template adds shares and medians. Texts
-and names come from strangers: all of them are escaped and cut.
+`render` needs only the contents of `data_card.json`: what was read and dropped is counted where it
+happens, in `job`, and the pairs are described here, batch by batch. Two equations always hold:
+lines = malformed + duplicates + merged + comments, and comments = sum(dropped) + kept. Texts and
+names come from strangers: the template escapes and cuts all of them.
 """
 
-from collections.abc import Sequence
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.card.statistics import BIN, UNKNOWN
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.execution.columns import crc32_of
+from data_pipeline.execution.report import Tally
+from data_pipeline.pairs.schema import CREATED
+from data_pipeline.pairs.tfrecord import FEATURES, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID, SUBREDDIT
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 from data_pipeline.storage.synthetic import SYNTHETIC
 
-TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
-SHOWN_CHARACTERS = 360
+HISTOGRAMS = ("input_characters", "response_characters", "subreddits", MONTHS := "months")
+UNKNOWN = "unknown"
+"""The month of a reply without a time."""
+_BIN = 10
+"""Characters in a bin of the length histograms."""
+_DAY = 86_400
+_FEW = 5
+_BY = ("hash", RESPONSE_ID, INPUT_ID, *FEATURES)
+"""What orders pairs of which a few are shown."""
+_SHOWN_CHARACTERS = 360
 """A longer text is cut; a kept comment is shorter under the paper's rules."""
+
+
+def describe(pairs: pa.RecordBatch) -> Tally:
+    """Histograms of a batch of pairs."""
+    months: Counter = Counter()
+    for day, count in _counted(pc.divide(pairs.column(CREATED), _DAY)).items():
+        month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
+        months[month] += count
+    lengths = _binned(pairs.column(INPUT)), _binned(pairs.column(RESPONSE))
+    found = *lengths, _counted(pairs.column(SUBREDDIT)), months
+    return dict(zip(HISTOGRAMS, found, strict=True))
+
+
+def _binned(texts: Any) -> Counter:
+    counts = np.bincount(pc.utf8_length(texts).to_numpy() // _BIN)
+    return Counter({str(each * _BIN): n for each, n in enumerate(counts.tolist()) if n})
+
+
+def _counted(values: Any) -> Counter:
+    return Counter({each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()})
+
+
+def some_of(pairs: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The pairs of a batch that may be among the `a_few` of all batches."""
+    hashed = pairs.append_column(_BY[0], pa.array(crc32_of(pairs.column(RESPONSE_ID))))
+    keys = [(name, "ascending") for name in dict.fromkeys(_BY)]
+    return hashed.take(pc.select_k_unstable(hashed, k=_FEW, sort_keys=keys)).to_pylist()
+
+
+def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The pairs with the lowest hashes: as good as random, and the same on every runner."""
+    return heapq.nsmallest(_FEW, chain.from_iterable(batches), key=itemgetter(*_BY))
 
 
 def render(card: dict[str, Any]) -> str:
@@ -27,7 +80,7 @@ def render(card: dict[str, Any]) -> str:
         counts=card["counts"],
         words=card["source"] | ({"name": "a synthetic sample"} if SYNTHETIC in card else {}),
         values=PAPER.describe() | card["options"],
-        bin_width=BIN,
+        bin_width=_BIN,
         unknown=UNKNOWN,
         dead_letters=DEAD_LETTERS,
     )
@@ -43,7 +96,8 @@ def _template() -> Any:
     )
     environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
     environment.filters["half"] = half_below
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    template = Path(__file__).with_name("data_card.html.jinja")
+    return environment.from_string(template.read_text(encoding="utf-8"))
 
 
 def share(part: int, whole: int) -> str:
@@ -56,7 +110,7 @@ def share(part: int, whole: int) -> str:
     return f"{percent:.1f}%"
 
 
-def cut(text: str, limit: int = SHOWN_CHARACTERS) -> str:
+def cut(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
     """A text on one line of at most `limit` characters; a longer one with its length."""
     line = " ".join(text.split())
     if len(line) > limit:
@@ -77,4 +131,4 @@ def half_below(bins: Sequence[Sequence[int]]) -> int:
     """The first bin's end that has at least half of the pairs below it."""
     edges, pairs = zip(*sorted(map(tuple, bins)), strict=True)
     seen = zip(edges, accumulate(pairs), strict=True)
-    return next(edge + BIN for edge, below in seen if 2 * below >= sum(pairs))
+    return next(edge + _BIN for edge, below in seen if 2 * below >= sum(pairs))

@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import msgspec
 import orjson
+from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 from tabulate import tabulate
 
@@ -13,8 +15,9 @@ from common.errors import InputError, reading
 from data_pipeline.execution.exchange import Exchange
 from data_pipeline.execution.options import FolderOptions, LimitOptions
 from data_pipeline.execution.progress import Stage, shown_progress
-from data_pipeline.execution.report import Report, read_report
+from data_pipeline.execution.report import REPORT, Report
 from data_pipeline.execution.runner import is_local, quiet_processes, run_pipeline
+from data_pipeline.storage.filesystem import read_bytes
 from data_pipeline.storage.inputs import InputFile, require_apart
 from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
 
@@ -55,10 +58,9 @@ def run_job(
     `described` is what makes two jobs on the same inputs the same; `work` does the job, publishes
     the output and returns its statistics.
 
-    Raises:
-      ClaimedError: if another job works in the folder.
-      InputError: if another job is complete there, the folder cannot be written, or the work ends
-        with one; what was written aside is removed.
+    Raises a ClaimedError if another job works in the folder, and an InputError if another job is
+    complete there, the folder cannot be written, or the work ends with one; what was written aside
+    is removed.
     """
     output = OutputFolder(options.output)
     require_apart(options.output, inputs)
@@ -84,8 +86,7 @@ def run_graph(
 
     `stages` are those whose progress is shown.
 
-    Raises:
-      InputError: if the job failed, or files could not be read.
+    Raises an InputError if the job failed, or files could not be read.
     """
     with reading(f"--runner {beam_options.view_as(StandardOptions).runner}"):
         pipeline = beam.Pipeline(options=beam_options)
@@ -96,7 +97,12 @@ def run_graph(
         shown_progress(output.incomplete, stages, stream=stream),
     ):
         run_pipeline(pipeline)
-    return read_report(output)
+    content = read_bytes(FileSystems.join(output.incomplete, REPORT))
+    report = msgspec.json.decode(content, type=Report)
+    if report.unreadable:
+        raise InputError("; ".join(sorted(set(report.unreadable))))
+    report.files.sort()
+    return report
 
 
 def require_acceptable(
@@ -111,8 +117,7 @@ def require_acceptable(
 
     An error lists the counts, `SHOWN` of the dead letters, as stored, and the hints.
 
-    Raises:
-      InputError: if too many lines are malformed, or there are no pairs and must be.
+    Raises an InputError if too many lines are malformed, or there are no pairs and must be.
     """
     lines, malformed = statistics["lines"], statistics["malformed"]
     first = "".join(f"; {_shown(letter)}" for letter in dead_letters[:SHOWN])

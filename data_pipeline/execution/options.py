@@ -18,28 +18,16 @@ class FolderOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmptyOptions(Options):
-    """Whether nothing is a result."""
-
-    allow_empty: bool = option(False, help="publish the result even if it is empty")
-
-
-@dataclass(frozen=True, kw_only=True)
-class LimitOptions(EmptyOptions):
-    """What the input may hold for the result to be published."""
-
-    max_malformed: float = option(
-        0.5, help="fail if a larger share of the lines is malformed", minimum=0, maximum=1
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExclusionOptions(Options):
-    """Which texts must not be in the output."""
+class LimitOptions(FolderOptions):
+    """What must not be in the output, and what the input may hold for it to be published."""
 
     exclude_texts: tuple[str, ...] = option(
         (),
         help="drop pairs with a text of these evaluation sets (names or patterns): .txt, .csv, "
         ".tsv, .jsonl or .xml, plain or compressed",
         metavar="GLOB",
+    )
+    allow_empty: bool = option(False, help="publish the result even if it is empty")
+    max_malformed: float = option(
+        0.5, help="fail if a larger share of the lines is malformed", minimum=0, maximum=1
     )

@@ -14,16 +14,15 @@ import msgspec
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsSideInput, AsSingleton
 
-from common.errors import InputError
-from data_pipeline.storage.filesystem import read_bytes, write_file
-from data_pipeline.storage.output_folder import OutputFolder, ShardFile
+from data_pipeline.storage.filesystem import write_file
+from data_pipeline.storage.output_folder import ShardFile
 
 UNREADABLE = "unreadable"
 TALLY = "tally"
 INPUTS = "inputs"
 COUNTS = "counts"
 """The name of the job's own counts in a tally."""
-_NAME = "report.json"
+REPORT = "report.json"
 
 Tally = dict[str, Counter]
 """Name of a histogram -> counts."""
@@ -61,24 +60,10 @@ def add_report(
         | "Merge the counts" >> beam.Flatten()
         | "Sum them" >> beam.CombineGlobally(add_up).without_defaults()
     )
-    path, tally = FileSystems.join(folder, _NAME), AsSingleton(total, default_value={})
+    path, tally = FileSystems.join(folder, REPORT), AsSingleton(total, default_value={})
     start = pipeline | "Start the report" >> beam.Impulse()
     _ = start | "Write the report" >> beam.Map(_write, path=path, tally=tally, **found)
 
 
 def _write(_: bytes, *, path: str, **found: Any) -> None:
     write_file(path, msgspec.json.encode(found))
-
-
-def read_report(output: OutputFolder) -> Report:
-    """The report of the job that wrote into `output.incomplete`.
-
-    Raises:
-      InputError: if files could not be read.
-    """
-    content = read_bytes(FileSystems.join(output.incomplete, _NAME))
-    report = msgspec.json.decode(content, type=Report)
-    if report.unreadable:
-        raise InputError("; ".join(sorted(set(report.unreadable))))
-    report.files.sort()
-    return report

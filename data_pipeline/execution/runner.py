@@ -64,8 +64,7 @@ class _Options(PipelineOptions):
 def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     """Beam's options, with the local runner as the default.
 
-    Raises:
-      InputError: if an argument is unknown, or a credential.
+    Raises an InputError if an argument is unknown, or a credential.
     """
     for before, argument in pairwise(["", *beam_arguments]):
         # What follows "--name" without "=" may be its value.
@@ -117,11 +116,7 @@ def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_byt
 
 
 def run_pipeline(pipeline: beam.Pipeline) -> None:
-    """Runs a pipeline to its end.
-
-    Raises:
-      InputError: if the job failed; in one line.
-    """
+    """Runs a pipeline to its end; raises an InputError if the job failed; in one line."""
     try:
         pipeline.run().wait_until_finish()
     except InputError:

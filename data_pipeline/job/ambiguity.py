@@ -112,8 +112,7 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
 def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:
     """What to warn of.
 
-    Raises:
-      InputError: if it is not known which of several messages an id names.
+    Raises an InputError if it is not known which of several messages an id names.
     """
     counts = Counter(tally.get(COUNTS, {}))
     cases = sorted(map(orjson.loads, tally.get(_FIRST, {})), reverse=True)

@@ -14,7 +14,7 @@ import apache_beam as beam
 import pyarrow as pa
 from apache_beam.pvalue import AsList, AsSingleton
 
-from data_pipeline.card.statistics import a_few, describe, some_of
+from data_pipeline.card.data_card import a_few, describe, some_of
 from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import INPUTS, TALLY, UNREADABLE, add_report, add_up

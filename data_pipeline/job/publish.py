@@ -3,28 +3,32 @@
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
+import orjson
+from apache_beam.io.filesystems import FileSystems
+
 from common.errors import InputError
-from data_pipeline.card.data_card import render
-from data_pipeline.card.statistics import INPUT_CHARACTERS, MONTHS, RESPONSE_CHARACTERS, SUBREDDITS
-from data_pipeline.card.statistics import UNKNOWN as WITHOUT_TIME
-from data_pipeline.execution.job import require_acceptable
+from data_pipeline.card import data_card
+from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.plan import Plan
-from data_pipeline.job.read import EXAMPLES, FileRead, write_dead_letters
+from data_pipeline.job.read import EXAMPLES, FileRead
 from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.copies import IN_TRAIN
 from data_pipeline.pairs.options import NEWEST
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
-from data_pipeline.storage.filesystem import as_json
-from data_pipeline.storage.output_folder import DATA_CARD, OutputFolder, ShardFile
+from data_pipeline.storage.filesystem import NewFile, as_json, open_stored
+from data_pipeline.storage.lines import MOST_DEAD_LETTERS
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
 from data_pipeline.storage.synthetic import synthetic_flag
 
 _LOG = logging.getLogger(__name__)
@@ -36,6 +40,7 @@ _FEW_PAIRS = 0.1
 _EXPECTED_PAIRS = 10
 """An empty split is reported if it should have at least this many pairs on average."""
 _MANY_IN_TRAIN = 0.01
+_TURN = CONTEXT.format("")
 _PACKAGE = "conversational-embeddings"
 
 
@@ -46,12 +51,13 @@ def publish(
 
     `reads` are what was read, in reading order.
 
-    Raises:
-      InputError: if the result may not be published; the output of an earlier job stays then.
+    Raises an InputError if the result may not be published; the output of an earlier job stays
+    then.
     """
-    dead_letters, first_letters, reasons = write_dead_letters(output.incomplete, reads)
+    dead_letters, first_letters, reasons = _write_dead_letters(output.incomplete, reads)
     counts = _counts(report, plan)
-    if plan.options.split_by == NEWEST and {*report.tally.get(MONTHS, ())} == {WITHOUT_TIME}:
+    months = set(report.tally.get(data_card.MONTHS, ()))
+    if plan.options.split_by == NEWEST and months == {data_card.UNKNOWN}:
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
     hints += plan.source.hints(frozenset().union(*(read.groups for read in reads)))
@@ -84,9 +90,33 @@ def publish(
         inputs=by_path,
         options=options,
         statistics=counts,
-        documents={f"{DATA_CARD}.json": as_json(card), f"{DATA_CARD}.html": render(card).encode()},
+        documents={
+            f"{DATA_CARD}.json": as_json(card),
+            f"{DATA_CARD}.html": data_card.render(card).encode(),
+        },
     )
     return counts
+
+
+def _write_dead_letters(
+    folder: str, reads: Sequence[FileRead]
+) -> tuple[ShardFile, list[bytes], Counter]:
+    """Writes the first malformed lines of all files, in reading order.
+
+    Also returns the first of these, and how many lines are malformed for which reason.
+    """
+    first: list[bytes] = []
+    reasons: Counter = Counter()
+    with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
+        for path in filter(None, (read.dead_letters for read in reads)):
+            with closing(open_stored(path)) as stream:
+                for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
+                    file.write(line)
+                    first += [line] if len(first) < SHOWN else []
+                    # Without what follows, a value or where the JSON ended, or there are as many as
+                    # lines.
+                    reasons[orjson.loads(line)["reason"].partition(":")[0]] += 1
+    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), first, reasons
 
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:
@@ -190,8 +220,9 @@ def _card_of_inputs(
 
 
 def _card_of_pairs(report: Report) -> dict[str, Any]:
-    names = (INPUT_CHARACTERS, RESPONSE_CHARACTERS, SUBREDDITS, MONTHS)
-    inputs, responses, subreddits, months = (Counter(report.tally.get(name, {})) for name in names)
+    inputs, responses, subreddits, months = (
+        report.tally.get(name, {}) for name in data_card.HISTOGRAMS
+    )
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
     return {
         "input_characters": sorted((int(edge), count) for edge, count in inputs.items()),
@@ -199,11 +230,9 @@ def _card_of_pairs(report: Report) -> dict[str, Any]:
         "subreddits": ranked[:_TOP_SUBREDDITS],
         "n_subreddits": len(subreddits.keys() - {""}),
         "months": sorted(months.items()),
-        "example_pairs": list(map(_example, report.examples)),
+        "example_pairs": [
+            {name: pair[name] for name in (INPUT, RESPONSE, SUBREDDIT)}
+            | {"context": [pair[name] for name in pair if _TURN in name and pair[name] is not None]}
+            for pair in report.examples
+        ],
     }
-
-
-def _example(pair: dict[str, Any]) -> dict[str, Any]:
-    turns = (pair[name] for name in pair if name.startswith(CONTEXT.format("")))
-    shown = {name: pair[name] for name in (INPUT, RESPONSE, SUBREDDIT)}
-    return shown | {"context": [text for text in turns if text is not None]}

@@ -5,13 +5,11 @@ again and all bad files are named.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
@@ -19,15 +17,13 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.columns import values_of, with_columns
-from data_pipeline.execution.job import SHOWN
 from data_pipeline.execution.progress import READING, Note
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
 from data_pipeline.job.ambiguity import ASCENDING, ROW_BITS
 from data_pipeline.sources.source import Layout, Source
-from data_pipeline.storage.filesystem import NewFile, Tap, open_stored
+from data_pipeline.storage.filesystem import NewFile, Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
-from data_pipeline.storage.output_folder import DEAD_LETTERS, ShardFile
 
 POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
@@ -118,24 +114,3 @@ def _keep_examples(
         if len(kept) < EXAMPLES:
             rows = np.flatnonzero(values_of(pc.equal(rules, rule)))[: EXAMPLES - len(kept)]
             kept += [text[:KEPT_OF_TOO_LONG] for text in texts.take(pa.array(rows)).to_pylist()]
-
-
-def write_dead_letters(
-    folder: str, reads: Iterable[FileRead]
-) -> tuple[ShardFile, list[bytes], Counter]:
-    """Writes the first malformed lines of all files, in reading order.
-
-    Also returns the first of these, and how many lines are malformed for which reason.
-    """
-    first: list[bytes] = []
-    reasons: Counter = Counter()
-    with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
-        for path in filter(None, (read.dead_letters for read in reads)):
-            with closing(open_stored(path)) as stream:
-                for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
-                    file.write(line)
-                    first += [line] if len(first) < SHOWN else []
-                    # Without what follows, a value or where the JSON ended, or there are as many as
-                    # lines.
-                    reasons[orjson.loads(line)["reason"].partition(":")[0]] += 1
-    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), first, reasons

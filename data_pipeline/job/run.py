@@ -54,9 +54,8 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
         first messages of each file only.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
 
-    Raises:
-      InputError: if an input, the output or an option is invalid, or no pair is found.
-      ClaimedError: if another job works in the output folder.
+    Raises an InputError if an input, the output or an option is invalid, or no pair is found, and a
+    ClaimedError if another job works in the output folder.
     """
     beam_options = pipeline_options(beam_arguments)
     files = find_inputs(options.inputs)
@@ -97,8 +96,7 @@ def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
 
     The local runner is used whatever Beam's options say.
 
-    Raises:
-      InputError: if an input or an option is invalid, or there is no pair.
+    Raises an InputError if an input or an option is invalid, or there is no pair.
     """
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
         output = Path(folder) / "pairs"

@@ -53,8 +53,8 @@ class Excluded:
     def __init__(self, values: Sequence[str], *, are_halves: bool = False):
         """Reads the files of these names and patterns; `are_halves` if pairs were one text.
 
-        Raises:
-          InputError: if a file is not there, cannot be read as its name says, or has no text.
+        Raises an InputError if a file is not there, cannot be read as its name says, or has no
+        text.
         """
         files = find_inputs(values, option=OPTION)
         self.paths = [file.path for file in files]
@@ -92,8 +92,7 @@ class Excluded:
 def read_texts(file: InputFile) -> list[str]:
     """All texts of a file.
 
-    Raises:
-      InputError: if the file cannot be read as what its name says.
+    Raises an InputError if the file cannot be read as what its name says.
     """
     try:
         text = b"".join(read_chunks(file, Tap())).decode("utf-8-sig")

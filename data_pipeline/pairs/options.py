@@ -6,7 +6,7 @@ from typing import Any
 
 from common.command_line import option
 from common.errors import InputError
-from data_pipeline.execution.options import ExclusionOptions, FolderOptions, LimitOptions
+from data_pipeline.execution.options import LimitOptions
 from data_pipeline.pairs.tfrecord import CONTEXT
 
 TFRECORD, PARQUET, _ = FORMATS = ("tfrecord", "parquet", "jsonl")
@@ -23,7 +23,7 @@ _REMOVAL = "rules that drop pairs, off by default"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
+class PairOptions(LimitOptions):
     """How pairs are made, split and stored; the base of the options of commands that make pairs."""
 
     output: str = option("", help="the folder to write; required without --sample", metavar="DIR")

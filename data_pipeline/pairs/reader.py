@@ -58,9 +58,8 @@ def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:
 def read_texts(file: InputFile, tap: Tap) -> Iterator[tuple[str | bytes, str | bytes]]:
     """Yields both texts of every pair of a file, which is read to its end through `tap`.
 
-    Raises:
-      UnreadableFileError: if the file is truncated, corrupt or of another kind, or a record is
-        not a pair; says which record.
+    Raises a UnreadableFileError if the file is truncated, corrupt or of another kind, or a record
+    is not a pair; says which record.
     """
     return (texts for _, texts in _read(file, tap))
 

@@ -138,9 +138,7 @@ def mask(checksums: Any) -> Any:
 def read_frames(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The records of a TFRecord file that comes in chunks of any size.
 
-    Raises:
-      ValueError: if a checksum is wrong.
-      EOFError: if the file ends inside a record.
+    Raises a ValueError if a checksum is wrong, and an EOFError if the file ends inside a record.
     """
     rest = bytearray()
     for chunk in chunks:
@@ -166,8 +164,7 @@ def decode_example(example: bytes, names: Collection[str] | None = None) -> dict
 
     Only features with one of `names` are decoded, if they are given. Strings are UTF-8 bytes.
 
-    Raises:
-      ValueError: if it is not a `tf.train.Example`.
+    Raises a ValueError if it is not a `tf.train.Example`.
     """
     try:
         features = _example_class().FromString(example).features.feature

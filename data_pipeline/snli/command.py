@@ -51,9 +51,8 @@ def main(options: SnliOptions) -> None:
 def run_snli(options: SnliOptions) -> JobResult:
     """Converts SNLI's files into TFRecords of premise, hypothesis and label.
 
-    Raises:
-      InputError: if an input, the output or an option is invalid, or no pair is found.
-      ClaimedError: if another job works in the output folder.
+    Raises an InputError if an input, the output or an option is invalid, or no pair is found, and a
+    ClaimedError if another job works in the output folder.
     """
     reach_object_stores()
     excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
@@ -115,8 +114,7 @@ class _Pairs:
     def read(self, file: InputFile) -> dict[str, Any]:
         """Adds the pairs of a file; returns its entry in COMPLETED.
 
-        Raises:
-          InputError: if it cannot be read.
+        Raises an InputError if it cannot be read.
         """
         tap = Tap()
         with reading("--input"):
@@ -146,8 +144,7 @@ class _Pairs:
 
         `row` is label, premise, hypothesis and id; what follows stands in for a missing id.
 
-        Raises:
-          ValueError: if it cannot be parsed.
+        Raises a ValueError if it cannot be parsed.
         """
         label, premise, hypothesis, pair_id, *_ = row
         label, pair_id = (str(one) if isinstance(one, int) else one for one in (label, pair_id))

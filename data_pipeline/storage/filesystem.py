@@ -48,13 +48,7 @@ def reach_object_stores(options: PipelineOptions | None = None) -> None:
 
 
 def require_reachable(path: str) -> None:
-    """Asks an S3 once whether it has the bucket and lets this process in.
-
-    Beam itself asks again for eight minutes.
-
-    Raises:
-      OSError: if not.
-    """
+    """Asks an S3 once for the bucket, where Beam asks for eight minutes; raises an OSError."""
     if not path.startswith("s3://") or boto3 is None:
         return
     bucket, _ = parse_s3_path(path, object_optional=True)
@@ -95,9 +89,13 @@ def read_bytes(path: str) -> bytes:
         return stream.read()
 
 
+def _create(path: str) -> BinaryIO:
+    return FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
 def write_object(path: str, content: bytes) -> None:
     """Writes an object whole, in place of one that is there."""
-    with FileSystems.create(path, mime_type="application/json") as stream:
+    with _create(path) as stream:
         stream.write(content)
 
 
@@ -139,9 +137,8 @@ class Tap:
 
 def file_crc32c(path: str) -> str:
     """The CRC-32C of a file as stored, in hexadecimal digits."""
-    tap = Tap()
     with closing(open_stored(path)) as stream:
-        tap.on(stream)
+        tap = Tap().on(stream)
         while tap.read(_READ_BYTES):
             pass
     return tap.crc32c
@@ -167,28 +164,18 @@ class NewFile(Tap):
         return len(self.add(data))
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if self._stream is None:
+        if self._stream is not None:
+            self._stream.close()
             if error is None:
-                _write_empty(self.path)
-            return
-        self._stream.close()
-        if error is None:
-            FileSystems.rename([self._aside], [self.path])
-        else:
-            FileSystems.delete([self._aside])
-
-
-def _create(path: str) -> BinaryIO:
-    return FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED)
-
-
-def _write_empty(path: str) -> None:
-    if not path.startswith("s3://"):
-        _create(path).close()
-        return
-    # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
-    bucket, key = parse_s3_path(path)
-    _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
+                FileSystems.rename([self._aside], [self.path])
+            else:
+                FileSystems.delete([self._aside])
+        elif error is None and self.path.startswith("s3://"):
+            # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
+            bucket, key = parse_s3_path(self.path)
+            _s3_client(self.path).put_object(Bucket=bucket, Key=key, Body=b"")
+        elif error is None:
+            _create(self.path).close()
 
 
 def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:

@@ -70,11 +70,10 @@ class InputFile(NamedTuple):
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""
         path = self.location or self.path
         try:
-            now = FileSystems.get_filesystem(path).metadata(path)
+            now = _as_input(FileSystems.get_filesystem(path).metadata(path))
         except BeamIOError:
             return True
-        modified = now.last_updated_in_seconds or 0.0
-        return self._replace(size=now.size_in_bytes, modified=modified).is_unchanged(described)
+        return now.is_unchanged(described)
 
     def is_unchanged(self, described: dict[str, Any]) -> bool:
         """Whether it is the file described; if only the time differs, the checksum decides."""
@@ -83,34 +82,36 @@ class InputFile(NamedTuple):
         return same_size and (is_as_old or described["crc32c"] == file_crc32c(path))
 
 
+def _as_input(file: FileMetadata) -> InputFile:
+    modified, location = file.last_updated_in_seconds or 0.0, absolute_path(file.path)
+    return InputFile(file.path, file.size_in_bytes, modified, location=location)
+
+
 def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
     """All files that the values of an option name, each once, sorted by path within a pattern.
 
-    A value is a file name or pattern, or several, separated by commas.
-
-    Raises:
-      InputError: if a pattern matches nothing, something else than files or a part of what a job
-        published, or a filesystem cannot be reached.
+    A value is a file name or pattern, or several, separated by commas. Raises an InputError if one
+    matches nothing, something else than files or a part of what a job published, or a filesystem
+    cannot be reached.
     """
     found: dict[str, InputFile] = {}
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
         with reading(f"{option}: {pattern!r}"):
-            files = sorted(files_of(pattern), key=lambda file: file.path)
+            files = sorted(_as_input(file) for file in files_of(pattern))
+        paths = [file.path for file in files]
         if not files:
             raise InputError(
                 f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
-        if [file.path for file in files] != [pattern]:
-            require_whole([file.path for file in files], names_in=_names_in, read=read_bytes)
+        if paths != [pattern]:
+            require_whole(paths, names_in=_names_in, read=read_bytes)
         for file in files:
             # A pipe can be read once only, and a job reads its input twice.
             if not is_remote(file.path) and not Path(file.path).is_file():
                 raise InputError(f"{option}: {file.path!r} is not a file; name the files in it")
-            modified, location = file.last_updated_in_seconds or 0.0, absolute_path(file.path)
-            stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
             # Two names of one file: the first counts.
-            found.setdefault(stated.full_path, stated)
+            found.setdefault(file.full_path, file)
     if not found:
         raise InputError(f"{option}: names no file; accepted: file names and patterns")
     return list(found.values())
@@ -132,9 +133,7 @@ def _patterns(value: str) -> list[str]:
 def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names; a file of exactly this name comes before a pattern.
 
-    Raises:
-      ValueError: if no filesystem has such paths.
-      OSError: if a filesystem cannot be reached, or a folder of the pattern cannot be listed.
+    Raises a ValueError or an OSError if a filesystem, or a folder of the pattern, cannot be listed.
     """
     if is_remote(pattern):
         require_reachable(pattern)
@@ -149,26 +148,20 @@ def files_of(pattern: str) -> list[FileMetadata]:
     # `Path.exists` raises for a list of names that is longer than a name may be.
     is_name = os.path.exists(pattern)  # noqa: PTH110
     paths = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
-    about = [(path, Path(path).stat()) for path in paths]
-    is_pattern = paths != [pattern]
-    if is_pattern:
+    if is_pattern := paths != [pattern]:
         # `glob` passes by folders that it may not list.
         for folder in glob.iglob(os.path.dirname(pattern), recursive=True):  # noqa: PTH120, PTH207
             if Path(folder).is_dir():
                 os.scandir(folder).close()
     return [
         FileMetadata(path, stat.st_size, stat.st_mtime)
-        for path, stat in about
+        for path, stat in ((path, Path(path).stat()) for path in paths)
         if not (is_pattern and Path(path).is_dir())
     ]
 
 
 def require_apart(output: str, files: Sequence[InputFile]) -> None:
-    """Checks that no input lies in the folder that the job writes, at any depth.
-
-    Raises:
-      InputError: if one does.
-    """
+    """Raises an InputError if an input lies in the folder that the job writes, at any depth."""
     for file in files:
         if file.full_path.startswith(full_path(output).rstrip("/") + "/"):
             raise InputError(

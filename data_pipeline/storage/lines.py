@@ -117,8 +117,7 @@ def read_line_batches(
     Those of another encoding are made UTF-8, but for those with bytes that cannot be decoded, which
     whoever parses them finds malformed.
 
-    Raises:
-      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    Raises a UnreadableFileError if the file cannot be opened or is truncated or corrupt.
     """
     tap = tap or Tap()
     chunks: Iterator[bytes] = read_chunks(file, tap)
@@ -136,8 +135,7 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
 
     Of a part these are whole lines (`_lines_of_part`).
 
-    Raises:
-      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    Raises a UnreadableFileError if the file cannot be opened or is truncated or corrupt.
     """
     path = file.path
     try:

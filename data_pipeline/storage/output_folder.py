@@ -98,9 +98,7 @@ class OutputFolder:
         Object stores have no locks: there the last job to `start` takes a folder over, and one that
         has lost it publishes nothing.
 
-        Raises:
-          ClaimedError: if another job works in it.
-          OSError: if it cannot be written.
+        Raises a ClaimedError if another job works in it, and an OSError if it cannot be written.
         """
         if not is_remote(self.path):
             with claim(Path(self.path)):
@@ -127,8 +125,7 @@ class OutputFolder:
     def is_done(self, inputs: Sequence[InputFile], options: dict[str, Any]) -> bool:
         """Whether this same job has completed here.
 
-        Raises:
-          InputError: if another job has, or its files have changed; says what differs.
+        Raises an InputError if another job has, or its files have changed; says what differs.
         """
         marker = self._read_marker()
         if marker is None:
@@ -178,9 +175,8 @@ class OutputFolder:
         (`InputFile.describe`); `options` make two jobs on the same inputs the same; `statistics`
         go into statistics.json; `documents` are published name -> contents.
 
-        Raises:
-          ClaimedError: if another job has taken the folder over.
-          InputError: if there is a file that no job wrote.
+        Raises a ClaimedError if another job has taken the folder over, and an InputError if there
+        is a file that no job wrote.
         """
         documents = {STATISTICS: as_json(statistics), **(documents or {})}
         marker = {

@@ -20,23 +20,17 @@ SKIPPING = 0.12
 comment."""
 LEAST_BYTES = 4 << 20
 """Of a part: about 40,000 comments of a Zstandard file."""
-
 Shares = list[list[InputFile]]
 """The files and parts that each worker reads."""
 
 
 def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -> Shares:
-    """Deals out files, some of them in parts.
+    """Deals out files, some of them in parts, so that each worker has about as much to do.
 
-    Args:
-      by_line: each input file, and whether reading it can begin at any line.
-      workers: processes of this machine that read at the same time, so that each has about as much
-        to do; 0 for an engine, which deals out the files itself.
-      memory: bytes that the windows of one file may take in all processes, or it is not cut. Each
-        keeps what it decompressed last: 8 MB, 2 GiB in files written with `--long=31`.
-
-    Returns:
-      As many shares as workers; on an engine one for each file.
+    `by_line` says of each file whether reading it can begin at any line. Without `workers`, on an
+    engine, which deals out the files itself, each is a share. A file is not cut if its windows in
+    all processes take more `memory`, in bytes: each keeps what it decompressed last, 8 MB, or 2 GiB
+    of files written with `--long=31`.
     """
     files = sorted(by_line, key=lambda file: -file.size)
     if workers < 2:
@@ -49,44 +43,36 @@ def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -
         # What is left out of a remote file would be transferred too.
         if by_line[file] and file.size >= least and not is_remote(file.path)
         if not is_compressed(file)
-        or (file.path.lower().endswith(".zst") and workers * window_bytes(file.path) <= memory)
+        or (file.path.lower().endswith(".zst") and workers * _window_bytes(file.path) <= memory)
     ]
     plans = [_dealt(files, workers)]
     for file in large:
-        parts = _parts_of(file, min(workers, file.size // LEAST_BYTES))
+        number = min(workers, file.size // LEAST_BYTES)
+        # All take equally long: each costs its own bytes, and leaving out those before.
+        done = [1 - (1 - SKIPPING) ** part for part in range(number + 1)]
+        ends = [round(file.size * each / done[-1]) for each in done]
+        parts = [file._replace(start=start, end=end) for start, end in pairwise(ends)]
         files = [*(other for other in files if other != file), *parts]
         plans.append(_dealt(files, workers))
     return min(plans, key=lambda plan: plan[0])[1]
 
 
-def _parts_of(file: InputFile, number: int) -> list[InputFile]:
-    """Parts that take equally long: each costs its own bytes, and leaving out those before."""
-    kept = 1 - SKIPPING
-    ends = [round(file.size * (1 - kept**part) / (1 - kept**number)) for part in range(number + 1)]
-    return [file._replace(start=start, end=end) for start, end in pairwise(ends)]
-
-
-def _work(part: InputFile) -> float:
-    """What reading a file or part costs, in stored bytes."""
-    return part.stored_bytes + SKIPPING * part.start
-
-
 def _dealt(parts: Sequence[InputFile], workers: int) -> tuple[float, Shares]:
-    """Gives each file or part, the largest first, to the worker with least to do.
+    """What the worker with most has to do, and the shares.
 
-    Returns:
-      What the worker with most has to do, and the shares.
+    Gives each file or part, the largest first, to the worker with least to do.
     """
     shares: Shares = [[] for _ in range(workers)]
     loads = [0.0] * workers
-    for part in sorted(parts, key=_work, reverse=True):
+    work = {part: part.stored_bytes + SKIPPING * part.start for part in parts}
+    for part in sorted(parts, key=work.__getitem__, reverse=True):
         worker = loads.index(min(loads))
         shares[worker].append(part)
-        loads[worker] += _work(part)
+        loads[worker] += work[part]
     return max(loads), shares
 
 
-def window_bytes(path: str) -> int:
+def _window_bytes(path: str) -> int:
     """How much a process keeps of what it has decompressed of a local Zstandard file.
 
     That of the first frame, by its header (RFC 8878, section 3.1.1.1); 0 where there is none.

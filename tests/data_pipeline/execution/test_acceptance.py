@@ -1,6 +1,7 @@
 """A job that reads the wrong input, or finds nothing, fails with one line and publishes nothing."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -8,18 +9,20 @@ from common.errors import InputError
 from data_pipeline.execution.job import require_acceptable
 from data_pipeline.execution.options import LimitOptions
 
+limits_of = partial(LimitOptions, input=("RC",), output="out")
+
 
 @pytest.mark.parametrize(
     ("lines", "malformed", "pairs", "limits", "named"),
     [
-        (4, 2, 1, LimitOptions(), None),  # a half is not more than the half
-        (4, 3, 1, LimitOptions(), "--max_malformed"),
-        (4, 2, 1, LimitOptions(max_malformed=0.49), "--max_malformed"),
-        (4, 3, 0, LimitOptions(allow_empty=True), "--max_malformed"),
-        (4, 4, 0, LimitOptions(max_malformed=1, allow_empty=True), None),
-        (4, 0, 0, LimitOptions(), "no pairs"),
-        (0, 0, 0, LimitOptions(), "no pairs"),
-        (4, 0, 0, LimitOptions(allow_empty=True), None),
+        (4, 2, 1, limits_of(), None),  # a half is not more than the half
+        (4, 3, 1, limits_of(), "--max_malformed"),
+        (4, 2, 1, limits_of(max_malformed=0.49), "--max_malformed"),
+        (4, 3, 0, limits_of(allow_empty=True), "--max_malformed"),
+        (4, 4, 0, limits_of(max_malformed=1, allow_empty=True), None),
+        (4, 0, 0, limits_of(), "no pairs"),
+        (0, 0, 0, limits_of(), "no pairs"),
+        (4, 0, 0, limits_of(allow_empty=True), None),
     ],
 )
 def test_a_result_needs_pairs_and_lines_that_can_be_parsed(lines, malformed, pairs, limits, named):
@@ -48,7 +51,8 @@ def test_dead_letters_of_all_files_are_stored_in_order_up_to_a_limit(
     write_dump("RC_1", [b"a1", *good, b"a2", b"a3"])
     write_dump("RC_2", [b"b1", b"b2"])
     for most in (0, 2, 9):
-        monkeypatch.setattr("data_pipeline.job.read.MOST_DEAD_LETTERS", most)
+        for module in ("read", "publish"):
+            monkeypatch.setattr(f"data_pipeline.job.{module}.MOST_DEAD_LETTERS", most)
         run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", "--overwrite")
         (letters,) = (tmp_path / "out").glob("dead_letters-*")
         assert statistics_of(tmp_path / "out")["malformed"] == 5

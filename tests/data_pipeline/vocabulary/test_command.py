@@ -123,7 +123,7 @@ def test_nothing_but_the_texts_changes_the_files(vocabulary, write_pairs, monkey
     threads = ("--direct_num_workers=3", "--direct_running_mode=multi_threading")
     some = tmp_path / "some-*"
     assert lists(vocabulary(some, beam_arguments=threads, output="threads")) == expected
-    monkeypatch.setattr("data_pipeline.vocabulary.counting._MOST_TOKENS", 10)
+    monkeypatch.setattr("data_pipeline.vocabulary.command._MOST_TOKENS", 10)
     monkeypatch.setattr("data_pipeline.vocabulary.command._MIN_PARTITIONS", 3)
     monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda options: False)
     assert lists(vocabulary(some, output="as on an engine")) == expected

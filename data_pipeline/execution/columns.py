@@ -35,10 +35,7 @@ def with_columns(rows: pa.RecordBatch, **columns: Any) -> pa.RecordBatch:
 
 
 def pieces(sizes: np.ndarray, *, rows: int, most: int = PIECE_BYTES) -> Iterator[slice]:
-    """Slices of at most `rows` rows and about `most` bytes; `sizes` are bytes of the rows [rows].
-
-    A row larger than `most` is a slice of its own.
-    """
+    """Slices of at most `rows` rows, and of `most` bytes or one row; `sizes` are bytes [rows]."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):

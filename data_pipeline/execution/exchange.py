@@ -79,10 +79,7 @@ class Exchange(NamedTuple):
     """Inside the elements, else in files of the folder."""
 
     def send(self, key_of: KeyOf, *, columns: Sequence[str] | None = None) -> beam.PTransform:
-        """Arrow batches of one schema -> (key, block of their rows with this key) elements.
-
-        `key_of` is called with many batches at once; only the `columns`, or all, are sent.
-        """
+        """Arrow batches of one schema -> (key, block of its rows); `columns` of them, or all."""
         return beam.ParDo(_Send(self, key_of, columns))
 
     def blocks(self, by_key: Iterable[tuple[int, pa.RecordBatch]]) -> list[tuple[int, Block]]:

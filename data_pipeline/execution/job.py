@@ -55,12 +55,9 @@ def run_job(
 ) -> JobResult:
     """Runs a job in its output folder, unless this same job is complete there.
 
-    `described` is what makes two jobs on the same inputs the same; `work` does the job, publishes
-    the output and returns its statistics.
-
-    Raises a ClaimedError if another job works in the folder, and an InputError if another job is
-    complete there, the folder cannot be written, or the work ends with one; what was written aside
-    is removed.
+    `described` is what makes two jobs on the same inputs the same; `work` publishes the output and
+    returns its statistics. Raises a ClaimedError if another job works in the folder, and an
+    InputError if another is complete there, or the work ends with one.
     """
     output = OutputFolder(options.output)
     require_apart(options.output, inputs)
@@ -82,9 +79,7 @@ def run_graph(
     workers: int,
     stages: Sequence[Stage] = (),
 ) -> Report:
-    """Runs the Beam graph that `build` makes, which writes into `output.incomplete`.
-
-    `stages` are those whose progress is shown.
+    """Runs the graph that `build` makes, which writes into `output.incomplete`; shows `stages`.
 
     Raises an InputError if the job failed, or files could not be read.
     """
@@ -115,9 +110,7 @@ def require_acceptable(
 ) -> None:
     """Checks that a result has pairs and that most lines could be parsed; warns of malformed ones.
 
-    An error lists the counts, `SHOWN` of the dead letters, as stored, and the hints.
-
-    Raises an InputError if too many lines are malformed, or there are no pairs and must be.
+    Else raises an InputError with the counts, `SHOWN` of the dead letters, and the hints.
     """
     lines, malformed = statistics["lines"], statistics["malformed"]
     first = "".join(f"; {_shown(letter)}" for letter in dead_letters[:SHOWN])

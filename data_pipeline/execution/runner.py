@@ -62,10 +62,7 @@ class _Options(PipelineOptions):
 
 
 def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
-    """Beam's options, with the local runner as the default.
-
-    Raises an InputError if an argument is unknown, or a credential.
-    """
+    """Beam's options; raises an InputError if an argument is unknown, or a credential."""
     for before, argument in pairwise(["", *beam_arguments]):
         # What follows "--name" without "=" may be its value.
         if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
@@ -97,10 +94,9 @@ def is_local(options: PipelineOptions) -> bool:
 
 
 def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_bytes: int) -> int:
-    """How many processes work at the same time: all cores where the input is worth it.
+    """How many processes work at once: all cores where the input is worth it; none on engines.
 
     Sets Beam's options unless `given`, the user's arguments, has them, even as Beam's defaults.
-    On an engine this process has no worker.
     """
     if not is_local(options):
         return 0
@@ -116,7 +112,7 @@ def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_byt
 
 
 def run_pipeline(pipeline: beam.Pipeline) -> None:
-    """Runs a pipeline to its end; raises an InputError if the job failed; in one line."""
+    """Runs a pipeline to its end; raises an InputError of one line if the job fails."""
     try:
         pipeline.run().wait_until_finish()
     except InputError:
@@ -127,10 +123,7 @@ def run_pipeline(pipeline: beam.Pipeline) -> None:
 
 
 def cause_of(failure: str) -> str:
-    """The line of a failure's report that names the cause: the last that names an exception.
-
-    Causes come after what they caused, and Python's own come last.
-    """
+    """The line of a report that names the cause: the last exception, as Python's own come last."""
     lines = [line.strip() for line in failure.splitlines() if line.strip()]
     return (_CAUSE.findall(failure) or _DETAILS.findall(failure) or lines)[-1].strip()
 

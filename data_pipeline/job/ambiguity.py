@@ -110,10 +110,7 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
 
 
 def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:
-    """What to warn of.
-
-    Raises an InputError if it is not known which of several messages an id names.
-    """
+    """What to warn of; raises an InputError if an id may name several different messages."""
     counts = Counter(tally.get(COUNTS, {}))
     cases = sorted(map(orjson.loads, tally.get(_FIRST, {})), reverse=True)
     first = {kind: f"{counts[kind]:,} {what}" for kind, _, what in cases}

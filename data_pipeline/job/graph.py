@@ -17,10 +17,10 @@ from apache_beam.pvalue import AsList, AsSingleton
 from data_pipeline.card.data_card import a_few, describe, some_of
 from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
-from data_pipeline.execution.report import INPUTS, TALLY, UNREADABLE, add_report, add_up
+from data_pipeline.execution.report import add_report, add_up, read_each, tallied
 from data_pipeline.job import join, turns
 from data_pipeline.job.plan import Plan
-from data_pipeline.job.read import NumberedFile, read_files
+from data_pipeline.job.read import NumberedFile, read_file
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.copies import cap_copies, count_in_train
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
@@ -38,28 +38,18 @@ from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 def build(
     pipeline: beam.Pipeline, exchange: Exchange, *, plan: Plan, shares: list[list[NumberedFile]]
 ) -> None:
-    """Adds the whole job to a pipeline; its last step writes the report.
-
-    Shards, notes and the report are written into the folder of the exchange.
-    """
+    """Adds the job to a pipeline; all is written into the exchange's folder, the report at last."""
     folder, options, partitions = exchange.folder, plan.options, plan.partitions
-    messages, read_tally, inputs, unreadable = (
-        pipeline
-        | "List the input files" >> beam.Create(shares, reshuffle=False)
-        | "Distribute the files over the workers" >> beam.Reshuffle()
-        | "Read each file"
-        >> beam.FlatMap(read_files, source=plan.source, folder=folder)
-        .with_output_types(pa.RecordBatch)
-        .with_outputs(TALLY, INPUTS, UNREADABLE, main="messages")
-    )
+    read = partial(read_file, source=plan.source, folder=folder)
+    messages, read_tally, found = read_each(pipeline, shares, read)
     paths = {position: file.path for share in shares for position, file in share}
     in_order = [paths[position] for position in range(len(paths))]
     pairs, join_tallies = _pair(messages, read_tally, plan, exchange, in_order)
     tallies, files = [read_tally, *join_tallies], []
     if plan.excluded is not None:
-        pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
-            decontaminate, excluded=plan.excluded
-        ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
+        pairs, tally, lines = pairs | "Remove pairs of evaluation sets" >> tallied(
+            decontaminate, EXCLUDED_PAIRS, excluded=plan.excluded
+        )
         tallies.append(tally)
         files.append(
             pipeline
@@ -84,9 +74,8 @@ def build(
         pipeline,
         folder,
         tallies=[*tallies, *of_splits, described, in_train],
-        unreadable=AsList(unreadable),
         files=AsList(files | "List the files written" >> beam.Flatten()),
-        inputs=AsList(inputs),
+        **found,
         examples=AsSingleton(few, default_value=[]),
     )
 
@@ -98,19 +87,13 @@ def _pair(
     exchange: Exchange,
     files: Sequence[str],
 ) -> tuple[beam.PCollection, list[beam.PCollection]]:
-    """Batches of messages, and their counts -> batches of pairs, and their counts.
-
-    `files` are the paths of the files and parts, in reading order.
-    """
+    """Messages, their counts, the files' paths in reading order -> pairs, their counts."""
     tallies, source, partitions = [], plan.source, plan.partitions
     rule_names, context_turns = list(source.rule_names), plan.options.context_turns
     by_partition = partial(join.by_partition, partitions=partitions)
     if source.layout is Layout.ROWS:
-        pairs, tally = messages | "Make pairs of rows" >> (
-            beam.FlatMap(join.pairs_of_rows, rule_names=rule_names)
-            .with_output_types(pa.RecordBatch)
-            .with_outputs(TALLY, main="pairs")
-        )
+        of_rows = tallied(join.pairs_of_rows, rule_names=rule_names)
+        pairs, tally = messages | "Make pairs of rows" >> of_rows
         return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
     if source.layout is Layout.ORDERED:
         total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
@@ -119,9 +102,7 @@ def _pair(
             | "Send messages by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group messages by thread" >> beam.GroupByKey()
             | "Link messages to those before"
-            >> beam.FlatMap(turns.link, AsSingleton(total), files=files, flow=source.flow)
-            .with_output_types(pa.RecordBatch)
-            .with_outputs(TALLY, main="messages")
+            >> tallied(turns.link, tally=AsSingleton(total), files=files, flow=source.flow)
         )
         tallies.append(tally)
     own = messages | "Send messages by id" >> exchange.send(
@@ -134,15 +115,13 @@ def _pair(
         {join.OWN_MESSAGES: own, join.REPLIES: replies}
         | "Group messages by partition" >> beam.CoGroupByKey()
         | "Join replies to their parents"
-        >> beam.FlatMap(
+        >> tallied(
             join.pair_partition,
             folder=exchange.folder,
             rule_names=rule_names,
             context_turns=context_turns,
             files=None if source.ids_within == ALL else files,
         )
-        .with_output_types(pa.RecordBatch)
-        .with_outputs(TALLY, main="pairs")
     )
     more = {"turns": context_turns, "partitions": partitions}
     pairs = join.add_context_turns(pairs, own, exchange, **more)

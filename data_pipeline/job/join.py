@@ -68,10 +68,7 @@ def by_partition(
 def _in_reading_order(
     blocks: Iterable[Block], schema: pa.Schema
 ) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The messages of some blocks, and whether each is the first with its id [rows].
-
-    In reading order if two have one id; else their order does not matter.
-    """
+    """The messages, in reading order if two have one id; whether each is its id's first [rows]."""
     messages = received(blocks, schema)
     is_first = _are_first(messages.column("id"))
     if not is_first.all():
@@ -128,12 +125,9 @@ def pair_partition(
 ) -> Iterator[Any]:
     """(partition, its messages and replies) -> batches of pairs; tagged, their counts.
 
-    Of several messages with one id the first counts, in the order of inputs and lines. With the
-    paths of the files, what is ambiguous is tagged, too.
-
-    Yields:
-      Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs; tagged, the tally
-      of `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`.
+    Of several messages with one id the first counts, in the order of inputs and lines. Counted are
+    `duplicates`, `comments`, `kept`, `replies`, `pairs`, `own_replies`, `dropped/RULE`, and, with
+    the paths of the files, what is ambiguous.
     """
     partition, blocks = element
     own = OwnMessages(blocks[OWN_MESSAGES])
@@ -215,10 +209,7 @@ def add_context_turns(
     turns: int,
     partitions: int,
 ) -> beam.PCollection:
-    """Batches of pairs -> the same with up to `turns` turns before their inputs.
-
-    `messages` are blocks of `OWN_SCHEMA` by the partitions of their ids.
-    """
+    """Pairs, blocks of `OWN_SCHEMA` by partition -> pairs with up to `turns` turns before them."""
     for turn in range(turns):
         complete = pairs | f"Keep complete pairs from turn {turn}" >> beam.Map(
             lambda some: some.filter(some.column(BEFORE_INPUT).is_null())
@@ -238,10 +229,7 @@ def add_context_turns(
 def _add_turn(
     element: tuple[int, dict[str, Iterable[Block]]], *, turn: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the pairs with the text of `BEFORE_INPUT` as context turn `turn`, where there is one.
-
-    In batches of at most `PAIRS_A_BATCH`.
-    """
+    """Yields the pairs with the text of `BEFORE_INPUT`, if there is one, as context turn `turn`."""
     _, blocks = element
     waiting = list(blocks[_WAITING])
     if not waiting:

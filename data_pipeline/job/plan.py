@@ -44,10 +44,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
-    """The plan of a job on these files.
-
-    Raises an InputError if an option does not fit the files, or an evaluation set cannot be read.
-    """
+    """The plan of a job; raises an InputError for files that do not fit or cannot be read."""
     source: Source = options.source(files)
     if options.pairs_of == HALVES:
         source = Halves(source)

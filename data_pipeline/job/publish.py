@@ -47,12 +47,9 @@ _PACKAGE = "conversational-embeddings"
 def publish(
     output: OutputFolder, report: Report, reads: Sequence[FileRead], plan: Plan
 ) -> dict[str, Any]:
-    """Publishes what the job wrote aside, and returns its statistics.
+    """Publishes what the job wrote aside, and returns its statistics; `reads` in reading order.
 
-    `reads` are what was read, in reading order.
-
-    Raises an InputError if the result may not be published; the output of an earlier job stays
-    then.
+    Raises an InputError if the result may not be published; that of an earlier job stays then.
     """
     dead_letters, first_letters, reasons = _write_dead_letters(output.incomplete, reads)
     counts = _counts(report, plan)
@@ -101,10 +98,7 @@ def publish(
 def _write_dead_letters(
     folder: str, reads: Sequence[FileRead]
 ) -> tuple[ShardFile, list[bytes], Counter]:
-    """Writes the first malformed lines of all files, in reading order.
-
-    Also returns the first of these, and how many lines are malformed for which reason.
-    """
+    """Writes malformed lines of all files; returns a few, and how many there are by reason, too."""
     first: list[bytes] = []
     reasons: Counter = Counter()
     with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:

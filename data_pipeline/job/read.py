@@ -1,8 +1,4 @@
-"""Input files in, batches of messages out, with what was counted and the malformed lines.
-
-A file that cannot be read to its end is reported instead of raised, so that no runner tries it
-again and all bad files are named.
-"""
+"""An input file in, batches of messages out, with what was counted and the malformed lines."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,15 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.columns import values_of, with_columns
 from data_pipeline.execution.progress import READING, Note
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY
 from data_pipeline.job.ambiguity import ASCENDING, ROW_BITS
 from data_pipeline.sources.source import Layout, Source
 from data_pipeline.storage.filesystem import NewFile, Tap
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
 
 POSITION = pa.field("position", pa.int64())
@@ -52,20 +47,12 @@ class FileRead(NamedTuple):
     """See `MessageBatch.groups`."""
 
 
-@no_annotations  # Beam cannot check that a value is of a protocol
-def read_files(files: list[NumberedFile], *, source: Source, folder: str) -> Iterator[Any]:
-    """Files -> batches of messages; tagged, all that is known of each file.
+def read_file(numbered: NumberedFile, *, source: Source, folder: str) -> Iterator[Any]:
+    """A file -> batches of messages; tagged, all that is known of it, once it is read to its end.
 
-    Malformed lines, progress and the like are written into the folder.
+    Its malformed lines are written into the folder.
     """
-    for position, file in files:
-        try:
-            yield from _read(position, file, source, folder)
-        except UnreadableFileError as error:
-            yield TaggedOutput(UNREADABLE, str(error))
-
-
-def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterator[Any]:
+    position, file = numbered
     tap, note = Tap(), Note(folder, READING, f"{position:06d}")
     rows = lines = malformed = ascending = 0
     examples: dict[str, list[str]] = {}

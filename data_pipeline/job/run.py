@@ -49,12 +49,8 @@ def main(options: PairOptions, beam_arguments: Sequence[str]) -> None:
 def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> JobResult:
     """Makes input-response pairs of the messages of some files, with an Apache Beam job.
 
-    Args:
-      options: `RedditOptions`, `ConversationOptions` or `RowOptions`; `sample` makes pairs of the
-        first messages of each file only.
-      beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
-
-    Raises an InputError if an input, the output or an option is invalid, or no pair is found, and a
+    `beam_arguments` are Beam's pipeline options, such as "--runner=FlinkRunner". Raises an
+    InputError if an input, the output or an option is invalid, or no pair is found, and a
     ClaimedError if another job works in the output folder.
     """
     beam_options = pipeline_options(beam_arguments)
@@ -92,12 +88,7 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
 
 
 def _preview(options: PairOptions, beam_arguments: Sequence[str]) -> None:
-    """Prints what the first messages of each file give: counts, pairs, and what is left out.
-
-    The local runner is used whatever Beam's options say.
-
-    Raises an InputError if an input or an option is invalid, or there is no pair.
-    """
+    """Prints counts, pairs and what is left out of the first messages, with the local runner."""
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
         output = Path(folder) / "pairs"
         result = make_pairs(

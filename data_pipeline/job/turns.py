@@ -33,12 +33,9 @@ Place = tuple[str, Decimal]
 
 
 def link(
-    element: tuple[int, Iterable[Block]], tally: Tally, *, files: Sequence[str], flow: Flow
+    element: tuple[int, Iterable[Block]], *, tally: Tally, files: Sequence[str], flow: Flow
 ) -> Iterator[Any]:
-    """(partition, blocks of messages) -> batches of messages with ids and parents.
-
-    Tagged, it yields what is ambiguous. `tally` is that of all files.
-    """
+    """(partition, messages), the tally of all files -> messages with ids and parents; a tally."""
     _, blocks = element
     cases = Cases(files)
     linked = link_messages(received(blocks, ORDERED), cases, tally.get(ASCENDING, Counter()), flow)
@@ -115,7 +112,7 @@ def _ids_of_turns(
 def _in_order(
     messages: pa.RecordBatch, cases: Cases, ascending: Counter
 ) -> tuple[list[int], list[Place], list[int]]:
-    """The rows of messages in reading order, thread by thread, in order.
+    """The rows of messages thread by thread, in order.
 
     Also returns of each message its place, and the first of those with its order that stand
     together in its thread and file.

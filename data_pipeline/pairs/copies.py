@@ -15,7 +15,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.execution.columns import crc32_of, lengths_of, numbered, pieces
 from data_pipeline.execution.exchange import Block, Exchange, received
-from data_pipeline.execution.report import COUNTS, TALLY, Tally
+from data_pipeline.execution.report import COUNTS, TALLY, Tally, tallied
 from data_pipeline.pairs.schema import CREATED, SPLIT
 from data_pipeline.pairs.splits import SPLITS, TRAIN
 from data_pipeline.pairs.tfrecord import FEATURES, INPUT, RESPONSE, RESPONSE_ID
@@ -37,8 +37,7 @@ def cap_copies(
         pairs
         | "Send pairs by text" >> exchange.send(partial(_by_text, partitions=partitions))
         | "Group equal pairs" >> beam.GroupByKey()
-        | "Keep the first copies"
-        >> beam.FlatMap(_keep_first, most=most, schema=schema).with_outputs(TALLY, main="kept")
+        | "Keep the first copies" >> tallied(_keep_first, most=most, schema=schema)
     )
 
 

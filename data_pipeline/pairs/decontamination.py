@@ -51,11 +51,7 @@ class Excluded:
     """Hashes of the normalized texts of evaluation sets, and the file of each."""
 
     def __init__(self, values: Sequence[str], *, are_halves: bool = False):
-        """Reads the files of these names and patterns; `are_halves` if pairs were one text.
-
-        Raises an InputError if a file is not there, cannot be read as its name says, or has no
-        text.
-        """
+        """Reads files; `are_halves` if pairs were one text; raises an InputError for no text."""
         files = find_inputs(values, option=OPTION)
         self.paths = [file.path for file in files]
         self._are_halves = are_halves
@@ -90,10 +86,7 @@ class Excluded:
 
 
 def read_texts(file: InputFile) -> list[str]:
-    """All texts of a file.
-
-    Raises an InputError if the file cannot be read as what its name says.
-    """
+    """All texts of a file; raises an InputError if it cannot be read as what its name says."""
     try:
         text = b"".join(read_chunks(file, Tap())).decode("utf-8-sig")
         # splitlines would also split at other characters, such as U+2028.
@@ -144,10 +137,7 @@ def _strings(line: str) -> Iterator[str]:
 
 
 def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]:
-    """Yields the pairs without a text of an evaluation set.
-
-    Tagged, it yields lines of `excluded-*.jsonl` and their count.
-    """
+    """Yields pairs without a text of an evaluation set; tagged, lines of the others, a tally."""
     context = [name for name in pairs.schema.names if name.startswith(CONTEXT.format(""))]
     texts = (pairs.column(name).to_pylist() for name in (INPUT, RESPONSE, *context))
     found = [excluded.find_pair(*some) for some in zip(*texts, strict=True)]

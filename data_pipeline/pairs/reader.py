@@ -38,14 +38,10 @@ Pair = dict[str, Any]
 
 
 def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:
-    """Yields the published pairs of files, in the order of their names.
+    """Yields the published pairs of files, in the order of their names: feature name -> value.
 
-    Yields:
-      Feature name -> value: "input", "response" and so on, or "premise", "hypothesis", "label".
-
-    Raises:
-      InputError: if a pattern matches no file.
-      UnreadableFileError: if a file is truncated, corrupt or of another kind.
+    Raises an InputError if a pattern matches no file, and an UnreadableFileError if a file is
+    truncated, corrupt or of another kind.
     """
     for file in find_inputs([pattern] if isinstance(pattern, str) else pattern):
         for pair, _ in _read(file, Tap()):
@@ -56,11 +52,7 @@ def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:
 
 
 def read_texts(file: InputFile, tap: Tap) -> Iterator[tuple[str | bytes, str | bytes]]:
-    """Yields both texts of every pair of a file, which is read to its end through `tap`.
-
-    Raises a UnreadableFileError if the file is truncated, corrupt or of another kind, or a record
-    is not a pair; says which record.
-    """
+    """Yields both texts of every pair; raises an UnreadableFileError that names the record."""
     return (texts for _, texts in _read(file, tap))
 
 

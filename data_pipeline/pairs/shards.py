@@ -170,10 +170,7 @@ def shards_of(options: PairOptions, *, stored_bytes: int) -> Shards:
 def write_shard(
     element: tuple[int, Iterable[Block | None]], *, folder: str, shards: Shards
 ) -> Iterator[ShardFile]:
-    """(index of a shard, blocks of its rows) -> its files; a second try writes the same files.
-
-    A shard without records is one file.
-    """
+    """(index of a shard, blocks of its rows) -> its files, at least one, the same in every try."""
     shard, blocks = element
     split, index = shards.listed()[shard]
     form = shards.format

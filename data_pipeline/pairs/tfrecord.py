@@ -160,11 +160,9 @@ def read_frames(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_example(example: bytes, names: Collection[str] | None = None) -> dict[str, bytes | int]:
-    """The features of a serialized `tf.train.Example` that hold one string or integer.
+    """The features, or those of `names`, of a `tf.train.Example` that hold one string or integer.
 
-    Only features with one of `names` are decoded, if they are given. Strings are UTF-8 bytes.
-
-    Raises a ValueError if it is not a `tf.train.Example`.
+    Strings are UTF-8 bytes. Raises a ValueError if it is not a `tf.train.Example`.
     """
     try:
         features = _example_class().FromString(example).features.feature

@@ -112,10 +112,7 @@ class _Pairs:
         """Of `_COUNTED`, of which the first is the sum of the others, and of `LABELS`."""
 
     def read(self, file: InputFile) -> dict[str, Any]:
-        """Adds the pairs of a file; returns its entry in COMPLETED.
-
-        Raises an InputError if it cannot be read.
-        """
+        """Adds the pairs of a file; returns its entry in COMPLETED."""
         tap = Tap()
         with reading("--input"):
             there = field_names(file, form=_FORM)
@@ -142,9 +139,8 @@ class _Pairs:
     def _add(self, *row: Any) -> tuple[str, ...]:
         """Adds a row to its shard, a hash of its id; returns what it counts as.
 
-        `row` is label, premise, hypothesis and id; what follows stands in for a missing id.
-
-        Raises a ValueError if it cannot be parsed.
+        `row` is label, premise, hypothesis and id; what follows stands in for a missing id. Raises
+        a ValueError if it cannot be parsed.
         """
         label, premise, hypothesis, pair_id, *_ = row
         label, pair_id = (str(one) if isinstance(one, int) else one for one in (label, pair_id))

@@ -38,10 +38,7 @@ T = TypeVar("T", bytes, pa.Buffer)
 
 
 def reach_object_stores(options: PipelineOptions | None = None) -> None:
-    """Tells Beam's filesystems the options by which they reach their servers.
-
-    Must come before the first access: Beam itself does it only when a job starts.
-    """
+    """Tells Beam's filesystems their options before the first access, not when a job starts."""
     FileSystems.set_options(options or PipelineOptions([]))
     # Beam logs the traceback of each error that it then raises.
     logging.getLogger().addFilter(lambda record: record.module != "s3io")

@@ -131,10 +131,7 @@ def _patterns(value: str) -> list[str]:
 
 
 def files_of(pattern: str) -> list[FileMetadata]:
-    """The files that a pattern names; a file of exactly this name comes before a pattern.
-
-    Raises a ValueError or an OSError if a filesystem, or a folder of the pattern, cannot be listed.
-    """
+    """The files that a pattern names, or exactly the file; raises an OSError or a ValueError."""
     if is_remote(pattern):
         require_reachable(pattern)
         if FileSystems.exists(pattern):

@@ -115,9 +115,7 @@ def read_line_batches(
     """Yields all lines of a file in batches of about `BATCH_BYTES`, read through `tap`.
 
     Those of another encoding are made UTF-8, but for those with bytes that cannot be decoded, which
-    whoever parses them finds malformed.
-
-    Raises a UnreadableFileError if the file cannot be opened or is truncated or corrupt.
+    whoever parses them finds malformed. Raises as `read_chunks`.
     """
     tap = tap or Tap()
     chunks: Iterator[bytes] = read_chunks(file, tap)
@@ -131,11 +129,9 @@ def read_line_batches(
 
 
 def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
-    """Yields the decompressed contents of a file in chunks of any size, read through `tap`.
+    """Yields the decompressed contents of a file, of a part whole lines, read through `tap`.
 
-    Of a part these are whole lines (`_lines_of_part`).
-
-    Raises a UnreadableFileError if the file cannot be opened or is truncated or corrupt.
+    Raises an UnreadableFileError if the file cannot be opened or is truncated or corrupt.
     """
     path = file.path
     try:

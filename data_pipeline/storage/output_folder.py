@@ -96,9 +96,7 @@ class OutputFolder:
         """Keeps other jobs out of the folder, which is created if it does not exist.
 
         Object stores have no locks: there the last job to `start` takes a folder over, and one that
-        has lost it publishes nothing.
-
-        Raises a ClaimedError if another job works in it, and an OSError if it cannot be written.
+        has lost it publishes nothing. Raises a ClaimedError if another job works in it.
         """
         if not is_remote(self.path):
             with claim(Path(self.path)):
@@ -123,10 +121,7 @@ class OutputFolder:
             raise ClaimedError(f"{self.path}: another job has taken the folder over")
 
     def is_done(self, inputs: Sequence[InputFile], options: dict[str, Any]) -> bool:
-        """Whether this same job has completed here.
-
-        Raises an InputError if another job has, or its files have changed; says what differs.
-        """
+        """Whether this job is complete here; raises an InputError if another is or files differ."""
         marker = self._read_marker()
         if marker is None:
             return False
@@ -172,11 +167,8 @@ class OutputFolder:
         """Replaces the published files by what was written aside; COMPLETED comes last.
 
         `files` are published name -> file in `incomplete`; `inputs` full path -> what was read
-        (`InputFile.describe`); `options` make two jobs on the same inputs the same; `statistics`
-        go into statistics.json; `documents` are published name -> contents.
-
-        Raises a ClaimedError if another job has taken the folder over, and an InputError if there
-        is a file that no job wrote.
+        (`InputFile.describe`); `documents` are published name -> contents. Raises a ClaimedError if
+        another job has taken the folder over, and an InputError if there is a file of no job.
         """
         documents = {STATISTICS: as_json(statistics), **(documents or {})}
         marker = {
@@ -266,10 +258,7 @@ class _Completed(msgspec.Struct):
 def _differences(
     completed: _Completed, inputs: Sequence[InputFile], options: dict[str, Any]
 ) -> Iterator[str]:
-    """How the job of a COMPLETED differs from one with these inputs and options.
-
-    The order of the inputs counts: of messages with one id the first is kept.
-    """
+    """How the job of a COMPLETED differs from one with these inputs and options."""
     before, now = completed.inputs, {file.full_path: file for file in inputs}
     changed = sorted(
         path

@@ -58,10 +58,7 @@ def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -
 
 
 def _dealt(parts: Sequence[InputFile], workers: int) -> tuple[float, Shares]:
-    """What the worker with most has to do, and the shares.
-
-    Gives each file or part, the largest first, to the worker with least to do.
-    """
+    """The most work of one worker, and the shares; the largest first, to who has least to do."""
     shares: Shares = [[] for _ in range(workers)]
     loads = [0.0] * workers
     work = {part: part.stored_bytes + SKIPPING * part.start for part in parts}
@@ -73,10 +70,7 @@ def _dealt(parts: Sequence[InputFile], workers: int) -> tuple[float, Shares]:
 
 
 def _window_bytes(path: str) -> int:
-    """How much a process keeps of what it has decompressed of a local Zstandard file.
-
-    That of the first frame, by its header (RFC 8878, section 3.1.1.1); 0 where there is none.
-    """
+    """The bytes of the window of a file's first frame (RFC 8878, section 3.1.1.1); 0 for none."""
     with Path(path).open("rb") as stream:
         header = stream.read(18)  # of the longest
     try:

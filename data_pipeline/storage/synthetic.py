@@ -19,10 +19,7 @@ SYNTHETIC = "synthetic"
 
 
 def synthetic_flag(paths: Iterable[str]) -> dict[str, bool]:
-    """What COMPLETED and the data card say of inputs: that all were generated, or nothing.
-
-    A file on an object store is taken for real.
-    """
+    """What COMPLETED and the card say if all inputs, local files, were generated, or nothing."""
     known = list(paths)
     folders = {Path(path).parent for path in known}
     generated = known and not any(map(is_remote, known)) and all(map(_is_sample, folders))

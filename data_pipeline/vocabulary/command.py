@@ -26,11 +26,11 @@ from common.errors import InputError
 from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, Exchange, group_all, received
 from data_pipeline.execution.job import JobResult, run_graph, run_job
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, add_report
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, add_report, read_each, tallied
 from data_pipeline.execution.runner import choose_workers, pipeline_options
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.output_folder import OutputFolder, ShardFile, write_aside
 from data_pipeline.vocabulary.options import VocabularyOptions
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
@@ -106,24 +106,13 @@ def _build(
     partitions: int,
     options: VocabularyOptions,
 ) -> None:
-    counts, read_tally, inputs, unreadable = (
-        pipeline
-        | "List the pair files"
-        >> beam.Create(sorted(files, key=lambda file: -file.size), reshuffle=False)
-        | "Distribute the files over the workers" >> beam.Reshuffle()
-        | "Count the words of each file"
-        >> beam.FlatMap(_count_file)
-        .with_output_types(pa.RecordBatch)
-        .with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
-    )
+    largest_first = [[file] for file in sorted(files, key=lambda file: -file.size)]
+    counts, read_tally, found = read_each(pipeline, largest_first, _count_file)
     kept, sum_tally = (
         counts
         | "Send counts by token" >> exchange.send(partial(_by_token, partitions=partitions))
         | "Group counts by partition" >> beam.GroupByKey()
-        | "Sum each partition"
-        >> beam.FlatMap(_sum_partition, options=options)
-        .with_output_types(pa.RecordBatch)
-        .with_outputs(TALLY, main="kept")
+        | "Sum each partition" >> tallied(_sum_partition, options=options)
     )
     sent = kept | "Send kept counts by kind" >> exchange.send(_by_kind)
     write = beam.Map(_write_list, folder=exchange.folder)
@@ -131,30 +120,25 @@ def _build(
         pipeline,
         exchange.folder,
         tallies=[read_tally, sum_tally],
-        unreadable=AsList(unreadable),
         files=AsList(group_all(sent, keys=len(KINDS)) | "Write each list" >> write),
-        inputs=AsList(inputs),
+        **found,
     )
 
 
 def _count_file(file: InputFile) -> Iterator[Any]:
-    """A file of pairs -> batches of `_TOKENS`; an unreadable file -> its error."""
+    """A file of pairs -> batches of `_TOKENS`."""
     tap, pairs = Tap(), 0
     times, responses = Counter[bytes](), Counter[bytes]()
-    try:
-        for text, response in read_texts(file, tap):
-            pairs += 1
-            tokens = _tokens_of(response)
-            times.update(_tokens_of(text))
-            times.update(tokens)
-            responses.update(set(tokens))
-            if len(times) >= _MOST_TOKENS:
-                yield _counted(times, responses)
-                times.clear()
-                responses.clear()
-    except UnreadableFileError as error:
-        yield TaggedOutput(UNREADABLE, str(error))
-        return
+    for text, response in read_texts(file, tap):
+        pairs += 1
+        tokens = _tokens_of(response)
+        times.update(_tokens_of(text))
+        times.update(tokens)
+        responses.update(set(tokens))
+        if len(times) >= _MOST_TOKENS:
+            yield _counted(times, responses)
+            times.clear()
+            responses.clear()
     yield _counted(times, responses)
     yield TaggedOutput(TALLY, {COUNTS: Counter(records=pairs, texts=2 * pairs)})
     yield TaggedOutput(INPUTS, file.describe(tap))

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import evaluation
-from evaluation.metrics import classification, correlation, declared, ranking
+from evaluation.metrics import classification, correlation, ranking
 
 
 @pytest.mark.parametrize("figure", [correlation.pearson, correlation.spearman])
@@ -16,19 +16,6 @@ def test_correlation_is_nan_where_undefined(figure):
         assert np.isnan(figure(np.array(x), np.array(y)))
     with pytest.raises(ValueError, match="2"):
         figure(np.zeros(2), np.zeros(3))
-
-
-@pytest.mark.parametrize(
-    ("names", "main"),
-    [
-        (["ndcg_at_10", "map", "mrr"], "map"),
-        (["p_at_1", "mrr_at_10", "ndcg_at_10"], "ndcg_at_10"),
-        (["n", "p_at_3", "p_at_1"], "p_at_3"),
-        (["n"], None),
-    ],
-)
-def test_a_result_is_known_by_its_tasks_metric(names, main):
-    assert declared.main_metric(dict.fromkeys(names, 0.5)) == main
 
 
 def test_the_same_to_the_last_bit_as_scipy():
@@ -79,13 +66,6 @@ def test_ties_keep_file_order_and_lists_are_cut_at_ten():
     assert ranking.reciprocal_rank(labels("---------++")) == pytest.approx(0.1)
     # The one at 11 counts neither as found nor, in MAP, as missed: (1/1) / 1.
     assert ranking.average_precision(labels("+---------+")) == 1
-
-
-def test_average_recall_pools_over_queries():
-    # Relevant: 2 and 1. Hits@k over both: 1, 2, then 3; most possible: 2, then 3.
-    # The mean over queries of recall at k would be (0.5 + 0.5 + 8 + 0 + 9) / 20 instead.
-    counts = ranking.recall_counts([labels("+-+"), labels("-+-")])
-    assert ranking.average_recall(*counts) == pytest.approx((1 / 2 + 2 / 3 + 8) / 10)
 
 
 def test_the_threshold_divides_the_pairs(write_text, run, fails, word_encoder, monkeypatch):

@@ -1,13 +1,11 @@
 import dataclasses
 import json
-from functools import partial
 
 import numpy as np
 import pytest
 
 from common import sts as sts_files
 from common.errors import InputError
-from evaluation.analysis import contamination
 from evaluation.data import overlap, tfrecords
 from evaluation.results import store
 from evaluation.results.store import Evaluation, Store
@@ -72,11 +70,7 @@ def stored(write_text, tmp_path, word_encoder):
     return found
 
 
-@pytest.mark.parametrize("disable", [False, True])  # as TQDM_DISABLE does
-def test_scores_without_what_overlaps(
-    stored, write_records, tmp_path, run, fails, monkeypatch, disable
-):
-    monkeypatch.setattr(contamination, "tqdm", partial(contamination.tqdm, disable=disable))
+def test_scores_without_what_overlaps(stored, write_records, tmp_path, run, fails):
     records = [("the dog is running", "A dog runs"), ("else", "nothing")]
     train = write_records(
         "train-1.tfrecord", [{"input": left, "response": right} for left, right in records]

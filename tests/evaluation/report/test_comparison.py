@@ -139,9 +139,11 @@ def test_every_data_set_of_a_module_has_its_main_figure():
         result("snli", "snli-dev", accuracy=0.5),
         result("cqa", "cqa-latest", map=0.6, mrr=0.7),
         result("response_ranking", "response_ranking", p_at_3=0.8, p_at_10=0.9),
+        result("retrieval", "retrieval-own", mrr_at_10=0.8, ndcg_at_10=0.9),
         result("sts", "sts-dev-tuned", pearson=0.9),
         result("contamination", "contamination-sts-dev", pearson=0.9),
     )
     older = run(result("sts", "sts-2016", pearson=0.8), system="older", kind=OTHER)
     figures = comparison.figures_of(long_table([ours, older]), "this module")
-    assert list(figures) == ["snli-dev, accuracy", "cqa-latest, MAP", "response_ranking, P@3"]
+    ranked = ["cqa-latest, MAP", "response_ranking, P@3", "retrieval-own, nDCG@10"]
+    assert list(figures) == ["snli-dev, accuracy", *ranked]

@@ -6,10 +6,8 @@ import html
 import json
 import re
 import shutil
-from urllib.parse import unquote
 
 import pytest
-from markdown_it import MarkdownIt
 
 from common.errors import InputError
 from evaluation.options import RowsOptions
@@ -187,23 +185,6 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
     assert found["growth"]["30%", "STS-B dev, r"] == "0.550"
     assert found["figure_8"]["30%", "dev, all"] == "0.550"
     assert found["figure_8"]["30%", "test, captions"] == "0.250"
-
-
-def test_names_on_the_page_are_shown_as_they_are(results, pairs, tmp_path):
-    row, wrong = "*my*|`row`<i>", "mistakes-sts-my [set] *1*"
-    store.write(sts("sts-dev", r=0.9), results / f"{row}-0")
-    store.write(result("mistakes", wrong, mean_error=0.1), tmp_path / "mistakes")
-    page = tmp_path / "a (b).md"
-    write_rows(results, page, [pairs])
-    rendered = MarkdownIt().enable("table").render(page.read_text())
-    best = [html.unescape(each) for each in re.findall(r"<code>(.*?)</code>", rendered)]
-    links = [(unquote(to), text) for to, text in re.findall(r'<a href="(.*?)">(.*?)<', rendered)]
-    pictures = [unquote(each) for each in re.findall(r'<img src="(.*?)"', rendered)]
-    assert best == [row]
-    assert f" {html.escape(row)} 0" in rendered  # and its seed
-    assert f">{html.escape(row)}</" in rendered  # in a table
-    assert (f"results/{wrong}.csv", wrong) in links
-    assert pictures == ["a (b)-figure8.svg"]
 
 
 def test_the_page_does_without_baselines(results, pairs, tmp_path):

@@ -51,18 +51,6 @@ def test_metrics_and_those_of_bm25_by_hand(result):
     assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(1 / 2)
 
 
-def test_measures_look_no_further_than_their_cut():
-    ranking = [f"d{i}" for i in range(1, 101)]
-    found = retrieval.metrics_of(
-        {"a": ranking, "b": ranking, "c": []},
-        {"a": {"d10": 1, "d100": 1}, "b": {"d11": 1, "d200": 1}, "c": {"d1": 1}},
-    )
-    of_a = {"ndcg_at_10": 1 / math.log2(11) / (1 + 1 / math.log2(3)), "mrr_at_10": 0.1}
-    assert found["a"] == pytest.approx(of_a | {"recall_at_10": 0.5, "recall_at_100": 1.0})
-    assert found["b"] == {"ndcg_at_10": 0, "mrr_at_10": 0, "recall_at_10": 0, "recall_at_100": 0.5}
-    assert set(found["c"].values()) == {0.0}
-
-
 def test_blocks_of_queries_change_nothing(fake_encoder, result, monkeypatch):
     monkeypatch.setattr(retrieval, "CELLS", 1)
     assert retrieval.evaluate(fake_encoder(VECTORS), DATA) == result

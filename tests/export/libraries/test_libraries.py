@@ -102,12 +102,9 @@ def test_mteb_gives_the_scores_of_evaluation(libraries, forms, tmp_path):
         call("evaluation", "sts", "--module", module, "--data", path, "--output", tmp_path / task)
         (file,) = (tmp_path / task).glob("*.json")
         result = json.loads(file.read_text())
-        items = result["items"]
-        assert len(items) == len(pairs[task]) > 50
+        assert result["n"] == len(pairs[task]) > 50
         expected = result["metrics"]["spearman"]
         # Rounding swaps the ranks of pairs with nearly the same score.
         assert found[task]["cosine_spearman"] == pytest.approx(expected, abs=1e-5)
-        # The evaluation scores pairs by the negative angle.
-        cosines = np.cos([item["score"] for item in items])
-        expected = np.corrcoef(cosines, [item["gold"] for item in items])[0, 1]
+        expected = result["metrics"]["cosine_pearson"]
         assert found[task]["cosine_pearson"] == pytest.approx(expected, abs=1e-6)

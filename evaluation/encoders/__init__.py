@@ -12,7 +12,7 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     """Load what encodes sentences.
 
     `module` is the folder of a SavedModel or of static embeddings, a URL that tensorflow-hub
-    resolves, wordllama or universal-sentence-encoder. Reports call it so if it is `pretrained`.
+    resolves, wordllama or universal-sentence-encoder; `pretrained` is what reports say of it.
     """
     folder = Path(module)
     if str(module) == static.WORDLLAMA and not folder.exists():

@@ -14,14 +14,6 @@ Each name below is what a command of `python -m data_pipeline` calls:
 ... )
 >>> result.statistics["lines"], result.statistics["pairs"]
 (300, 165)
->>> with open(f"{folder}/talk.csv", "w") as file:
-...     _ = file.write("day,turn,text\\nmonday,1,Hello?\\nmonday,2,Hi!\\nmonday,3,Bye.\\n")
->>> options = data_pipeline.ConversationOptions(
-...     input=(f"{folder}/talk.csv",), output=f"{folder}/talk", test_fraction=0,
-...     thread_field="day", order_field="turn", text_field="text",
-... )
->>> data_pipeline.make_pairs(options).statistics["train_pairs"]
-2
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
 ['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']

@@ -51,11 +51,8 @@ def build(
             decontaminate, EXCLUDED_PAIRS, excluded=plan.excluded
         )
         tallies.append(tally)
-        files.append(
-            pipeline
-            | "Start the list of removed pairs" >> beam.Impulse()
-            | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
-        )
+        removed = lines | "Collect the removed pairs" >> beam.combiners.ToList()
+        files.append(removed | "List the removed pairs" >> beam.Map(_write_excluded, folder))
     if (most := options.max_copies_of_pair) is not None:
         schema = pairs_schema(options.context_turns)
         pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
@@ -137,7 +134,7 @@ def _published(pairs: pa.RecordBatch) -> pa.RecordBatch:
     return with_columns(pairs, **ids)
 
 
-def _write_excluded(_: bytes, folder: str, batches: list[bytes]) -> ShardFile:
+def _write_excluded(batches: list[bytes], folder: str) -> ShardFile:
     """Writes batches of lines, sorted: how they were batched depends on how the input was cut."""
     lines = sorted(line for batch in batches for line in batch.splitlines(keepends=True))
     return write_aside(folder, EXCLUDED, b"".join(lines), records=len(lines))

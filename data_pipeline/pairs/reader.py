@@ -7,7 +7,7 @@ The name tells the format; `.tfrecord` and `.jsonl` may be compressed. Needs no 
 """
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -17,19 +17,12 @@ import pyarrow.parquet
 
 from common.errors import message_of
 from common.files import COMPLETED, outputs
-from data_pipeline.pairs.tfrecord import (
-    HYPOTHESIS,
-    INPUT,
-    PREMISE,
-    RESPONSE,
-    decode_example,
-    read_frames,
-)
+from data_pipeline.pairs import tfrecord
 from data_pipeline.storage.filesystem import Tap, read_bytes
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import plain_suffix, read_chunks, read_line_batches
 
-TEXTS = ((INPUT, RESPONSE), (PREMISE, HYPOTHESIS))
+_TEXTS = ((tfrecord.INPUT, tfrecord.RESPONSE), (tfrecord.PREMISE, tfrecord.HYPOTHESIS))
 """The two texts of a pair of a conversation, and of an NLI pair."""
 _ROWS_A_BATCH = 10_000
 
@@ -57,15 +50,9 @@ def read_texts(file: InputFile, tap: Tap) -> Iterator[tuple[str | bytes, str | b
 
 
 def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, str | bytes]]]:
-    suffix = plain_suffix(file.path)
-    if suffix not in _READERS:
-        raise UnreadableFileError(
-            f"{file.path}: unknown format; accepted: names that end in "
-            f"{', '.join(_READERS)}; all but the last may be compressed"
-        )
     read = 0
     try:
-        for pair in _READERS[suffix](file, tap):
+        for pair in _pairs_in(file, tap):
             texts = _texts(pair)
             read += 1
             yield pair, texts
@@ -80,42 +67,34 @@ def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, 
         )
 
 
-def _texts(pair: Pair) -> tuple[str | bytes, str | bytes]:
-    for names in TEXTS:
+def _pairs_in(file: InputFile, tap: Tap) -> Iterator[Pair]:
+    match plain_suffix(file.path):
+        case ".tfrecord":
+            with closing(read_chunks(file, tap)) as chunks:
+                yield from map(tfrecord.decode_example, tfrecord.read_frames(chunks))
+        case ".jsonl":
+            for batch in read_line_batches(file, tap):
+                yield from map(orjson.loads, batch.lines)
+        case ".parquet":
+            # The index is at the end of the file, so all of it is read at once.
+            stored = pa.BufferReader(b"".join(read_chunks(file, tap)))
+            try:
+                table = pyarrow.parquet.ParquetFile(stored, page_checksum_verification=True)
+                for batch in table.iter_batches(_ROWS_A_BATCH):
+                    yield from batch.to_pylist()
+            except OSError as error:  # pyarrow's, of what is in memory already
+                raise ValueError(message_of(error)) from error
+        case _:
+            raise UnreadableFileError(
+                f"{file.path}: unknown format; accepted: names that end in .tfrecord, .jsonl or "
+                ".parquet; all but the last may be compressed"
+            )
+
+
+def _texts(pair: Any) -> tuple[str | bytes, str | bytes]:
+    for names in _TEXTS if isinstance(pair, dict) else ():
         first, second = map(pair.get, names)
         if isinstance(first, str | bytes) and isinstance(second, str | bytes):
             return first, second
-    wanted = " nor ".join(f"{first} and {second}" for first, second in TEXTS)
+    wanted = " nor ".join(f"{first} and {second}" for first, second in _TEXTS)
     raise ValueError(f"holds neither {wanted} as strings")
-
-
-def _read_tfrecord(file: InputFile, tap: Tap) -> Iterator[Pair]:
-    with closing(read_chunks(file, tap)) as chunks:
-        yield from map(decode_example, read_frames(chunks))
-
-
-def _read_json_lines(file: InputFile, tap: Tap) -> Iterator[Pair]:
-    for batch in read_line_batches(file, tap):
-        for line in batch.lines:
-            pair = orjson.loads(line)
-            if not isinstance(pair, dict):
-                raise ValueError(f"not a JSON object but {type(pair).__name__}")
-            yield pair
-
-
-def _read_parquet(file: InputFile, tap: Tap) -> Iterator[Pair]:
-    # The index is at the end of the file, so all of it is read at once.
-    stored = pa.BufferReader(b"".join(read_chunks(file, tap)))
-    try:
-        table = pyarrow.parquet.ParquetFile(stored, page_checksum_verification=True)
-        for batch in table.iter_batches(_ROWS_A_BATCH):
-            yield from batch.to_pylist()
-    except OSError as error:  # pyarrow's, of what is in memory already
-        raise ValueError(message_of(error)) from error
-
-
-_READERS: dict[str, Callable[[InputFile, Tap], Iterator[Pair]]] = {
-    ".tfrecord": _read_tfrecord,
-    ".jsonl": _read_json_lines,
-    ".parquet": _read_parquet,
-}

@@ -127,14 +127,12 @@ class _Pairs:
                     except ValueError as error:
                         letter = MalformedLine(file.path, number, as_raw(values), str(error))
                         malformed.append(letter)
-                self._add_malformed(malformed, lines=rows.total)
+                self.counts.update(lines=rows.total, malformed=len(malformed))
+                letters = self.contents[DEAD_LETTERS]
+                malformed.sort(key=lambda line: line.number)
+                left = MOST_DEAD_LETTERS - len(letters)
+                letters += [line.as_dead_letter() for line in malformed[:left]]
         return file.describe(tap)
-
-    def _add_malformed(self, malformed: list[MalformedLine], *, lines: int) -> None:
-        self.counts.update(lines=lines, malformed=len(malformed))
-        letters = self.contents[DEAD_LETTERS]
-        in_order = sorted(malformed, key=lambda line: line.number)
-        letters += [line.as_dead_letter() for line in in_order[: MOST_DEAD_LETTERS - len(letters)]]
 
     def _add(self, *row: Any) -> tuple[str, ...]:
         """Adds a row to its shard, a hash of its id; returns what it counts as.

@@ -15,17 +15,8 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
 from common.files import require_whole
-from data_pipeline.storage.filesystem import (
-    Tap,
-    absolute_path,
-    file_crc32c,
-    files_like,
-    full_path,
-    is_remote,
-    open_stored,
-    read_bytes,
-    require_reachable,
-)
+from data_pipeline.storage import filesystem
+from data_pipeline.storage.filesystem import Tap, file_crc32c
 
 
 class UnreadableFileError(Exception):
@@ -54,17 +45,17 @@ class InputFile(NamedTuple):
     @property
     def full_path(self) -> str:
         """The absolute path, with links resolved."""
-        return full_path(self.location or self.path)
+        return filesystem.full_path(self.location or self.path)
 
     def open(self) -> BinaryIO:
         """Opens it to read its bytes as stored, without decompression."""
-        return open_stored(self.location or self.path)
+        return filesystem.open_stored(self.location or self.path)
 
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest; if not all was read through `tap`, it is read again."""
         about = {"path": self.full_path, "bytes": self.size, "modified": self.modified}
-        is_whole = tap.size == self.size
-        return {**about, "crc32c": tap.crc32c if is_whole else file_crc32c(self.full_path)}
+        was_read = tap.size == self.size
+        return about | {"crc32c": tap.crc32c if was_read else file_crc32c(self.full_path)}
 
     def was_left_alone(self, described: dict[str, Any]) -> bool:
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""
@@ -83,7 +74,7 @@ class InputFile(NamedTuple):
 
 
 def _as_input(file: FileMetadata) -> InputFile:
-    modified, location = file.last_updated_in_seconds or 0.0, absolute_path(file.path)
+    modified, location = file.last_updated_in_seconds or 0.0, filesystem.absolute_path(file.path)
     return InputFile(file.path, file.size_in_bytes, modified, location=location)
 
 
@@ -105,10 +96,10 @@ def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[Input
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
         if paths != [pattern]:
-            require_whole(paths, names_in=_names_in, read=read_bytes)
+            require_whole(paths, names_in=_names_in, read=filesystem.read_bytes)
         for file in files:
             # A pipe can be read once only, and a job reads its input twice.
-            if not is_remote(file.path) and not Path(file.path).is_file():
+            if not filesystem.is_remote(file.path) and not Path(file.path).is_file():
                 raise InputError(f"{option}: {file.path!r} is not a file; name the files in it")
             # Two names of one file: the first counts.
             found.setdefault(file.full_path, file)
@@ -118,22 +109,22 @@ def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[Input
 
 
 def _names_in(folder: str) -> list[str]:
-    if not is_remote(folder):
+    if not filesystem.is_remote(folder):
         return os.listdir(folder)  # noqa: PTH208
-    return [PurePath(file.path).name for file in files_like(folder, "*")]
+    return [PurePath(file.path).name for file in filesystem.files_like(folder, "*")]
 
 
 def _patterns(value: str) -> list[str]:
     """A value as a whole if it names files, else its parts between commas."""
-    if "," in value and not is_remote(value) and files_of(value):
+    if "," in value and not filesystem.is_remote(value) and files_of(value):
         return [value]
     return list(filter(None, map(str.strip, value.split(","))))
 
 
 def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names, or exactly the file; raises an OSError or a ValueError."""
-    if is_remote(pattern):
-        require_reachable(pattern)
+    if filesystem.is_remote(pattern):
+        filesystem.require_reachable(pattern)
         if FileSystems.exists(pattern):
             # Beam takes each name that it matches for a pattern.
             return [FileSystems.get_filesystem(pattern).metadata(pattern)]
@@ -160,7 +151,7 @@ def files_of(pattern: str) -> list[FileMetadata]:
 def require_apart(output: str, files: Sequence[InputFile]) -> None:
     """Raises an InputError if an input lies in the folder that the job writes, at any depth."""
     for file in files:
-        if file.full_path.startswith(full_path(output).rstrip("/") + "/"):
+        if file.full_path.startswith(filesystem.full_path(output).rstrip("/") + "/"):
             raise InputError(
                 f"--output: {output!r} holds the input {file.path!r}; name a folder without inputs"
             )

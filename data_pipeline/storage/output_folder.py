@@ -25,18 +25,8 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
 from common.files import CLAIM, COMPLETED, PUBLISHING, ClaimedError, claim
-from data_pipeline.storage.filesystem import (
-    PARTIAL,
-    absolute_path,
-    as_json,
-    delete_folder,
-    files_like,
-    is_remote,
-    read_bytes,
-    require_reachable,
-    write_file,
-    write_object,
-)
+from data_pipeline.storage import filesystem
+from data_pipeline.storage.filesystem import as_json, is_remote
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.synthetic import synthetic_flag
 
@@ -47,7 +37,7 @@ EXCLUDED = "excluded-00000-of-00001.jsonl"
 _DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
 """What a job publishes besides the outputs that its COMPLETED lists; cards are those of pairs."""
 _INCOMPLETE = "_incomplete"
-_PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
+_PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(filesystem.PARTIAL)}$")
 
 
 class ShardFile(NamedTuple):
@@ -68,8 +58,16 @@ def write_aside(
     folder: str, name: str, content: bytes | pa.Buffer, *, records: int, split: str = ""
 ) -> ShardFile:
     """Writes a file to publish."""
-    file = write_file(FileSystems.join(folder, name), content)
+    file = filesystem.write_file(FileSystems.join(folder, name), content)
     return ShardFile(name, split, file.size, file.crc32c, records)
+
+
+class _Completed(msgspec.Struct):
+    """What is read of COMPLETED."""
+
+    inputs: dict[str, dict[str, Any]]
+    options: dict[str, Any]
+    outputs: dict[str, dict[str, Any]]
 
 
 class OutputFolder:
@@ -77,8 +75,9 @@ class OutputFolder:
 
     def __init__(self, path: str):
         """Writes nothing yet; raises an InputError if no folder can have this name."""
+        absolute = filesystem.absolute_path(path)
         # Beam takes paths that it lists or deletes for patterns, and replaces nothing on HDFS.
-        if not path or set(absolute_path(path)) & set("*?[") or path.startswith("hdfs://"):
+        if not path or set(absolute) & set("*?[") or path.startswith("hdfs://"):
             raise InputError(
                 f"--output: {path!r}; accepted: a local folder or one of an object store, without "
                 "any of *?["
@@ -87,8 +86,7 @@ class OutputFolder:
         # Of its own: the workers of a killed job may go on writing for a moment. Absolute: the
         # workers of an engine run in a folder of theirs.
         with reading(f"--output: {path!r}"):  # no filesystem for such paths
-            folder = FileSystems.join(absolute_path(path), _INCOMPLETE)
-        self.incomplete = FileSystems.join(folder, uuid.uuid4().hex)
+            self.incomplete = FileSystems.join(absolute, _INCOMPLETE, uuid.uuid4().hex)
         self._has_started = False
 
     @contextmanager
@@ -102,7 +100,7 @@ class OutputFolder:
             with claim(Path(self.path)):
                 yield
             return
-        require_reachable(self.path)
+        filesystem.require_reachable(self.path)
         try:
             yield
         except Exception:
@@ -125,19 +123,18 @@ class OutputFolder:
         marker = self._read_marker()
         if marker is None:
             return False
-        differences = list(_differences(marker, inputs, options))
         way_out = "name another folder, or pass --overwrite to replace it"
-        if differences:
+        if differences := list(_differences(marker, inputs, options)):
             raise InputError(
                 f"--output: {self.path!r} holds the complete output of another job "
                 f"({'; '.join(differences)}); {way_out}"
             )
         sizes, outputs = self._sizes(), marker.outputs.items()
         changed = [name for name, output in outputs if sizes.get(name) != output["bytes"]]
-        for name in changed[:1]:
+        if changed:
             raise InputError(
-                f"--output: {self.path!r} is not as the job left it: {name!r} ({len(changed)} "
-                f"files in all) is missing or has another size; {way_out}"
+                f"--output: {self.path!r} is not as the job left it: {changed[0]!r} "
+                f"({len(changed)} files in all) is missing or has another size; {way_out}"
             )
         return True
 
@@ -150,9 +147,9 @@ class OutputFolder:
         """Makes room to write aside, unless files are in the way; published ones stay."""
         self._require_ours(self._listed())
         if is_remote(self.path):
-            write_object(self._file(CLAIM), self.incomplete.encode())
+            filesystem.write_object(self._file(CLAIM), self.incomplete.encode())
         self._has_started = True
-        delete_folder(self._file(_INCOMPLETE))
+        filesystem.delete_folder(self._file(_INCOMPLETE))
         FileSystems.mkdirs(self.incomplete)
 
     def publish(
@@ -180,7 +177,7 @@ class OutputFolder:
         self._require_claim()
         listed = self._listed()
         self._require_ours(listed)
-        write_file(self._file(PUBLISHING), as_json(sorted({*listed, *files, *documents})))
+        self._write(PUBLISHING, as_json(sorted({*listed, *files, *documents})))
         # The old marker goes first and the new one comes last, so that no half looks complete.
         self._delete([COMPLETED])
         self._delete(listed - {COMPLETED})
@@ -190,18 +187,18 @@ class OutputFolder:
         )
         self._require_claim()
         for name, content in documents.items():
-            write_file(self._file(name), content)
+            self._write(name, content)
         self.discard()
         self._require_claim()
-        write_file(self._file(COMPLETED), as_json(marker))
+        self._write(COMPLETED, as_json(marker))
         self._delete([PUBLISHING])
 
     def discard(self) -> None:
         """Removes what was written aside."""
         if self._holds_claim():
-            delete_folder(self._file(_INCOMPLETE))
+            filesystem.delete_folder(self._file(_INCOMPLETE))
 
-    def _read_marker(self) -> "_Completed | None":
+    def _read_marker(self) -> _Completed | None:
         content = self._content(COMPLETED)
         with reading(f"--output: {self._file(COMPLETED)!r} is not what this program writes"):
             return msgspec.json.decode(content, type=_Completed) if content else None
@@ -218,26 +215,29 @@ class OutputFolder:
         # A manifest must not name files outside the folder.
         return {name for name in names if name == PurePath(name).name}
 
-    def _content(self, name: str) -> bytes:
-        """The contents of a file; empty if it does not exist."""
-        path = self._file(name)
-        return read_bytes(path) if FileSystems.exists(path) else b""
-
     def _require_ours(self, listed: set[str]) -> None:
         """Checks that there are no files but those of earlier jobs."""
         for name in sorted(self._sizes().keys() - listed):
-            if not name.startswith((".", "_")) and not name.endswith(PARTIAL):
+            if not name.startswith((".", "_")) and not name.endswith(filesystem.PARTIAL):
                 raise InputError(
                     f"--output: no manifest says that this program wrote {self._file(name)!r}; "
                     "delete it or name another folder"
                 )
 
     def _sizes(self) -> dict[str, int]:
-        files = files_like(self.path, "*")
+        files = filesystem.files_like(self.path, "*")
         return {PurePath(file.path).name: file.size_in_bytes for file in files}
 
     def _file(self, name: str) -> str:
         return FileSystems.join(self.path, name)
+
+    def _content(self, name: str) -> bytes:
+        """The contents of a file; empty if it does not exist."""
+        path = self._file(name)
+        return filesystem.read_bytes(path) if FileSystems.exists(path) else b""
+
+    def _write(self, name: str, content: bytes) -> None:
+        filesystem.write_file(self._file(name), content)
 
     def _delete(self, names: Iterable[str]) -> None:
         """Deletes files of these names, and partial ones that a killed job left."""
@@ -245,14 +245,6 @@ class OutputFolder:
         there = [self._file(name) for name in self._sizes() if _PARTIAL_NAME.sub("", name) in stems]
         if there:
             FileSystems.delete(there)
-
-
-class _Completed(msgspec.Struct):
-    """What is read of COMPLETED."""
-
-    inputs: dict[str, dict[str, Any]]
-    options: dict[str, Any]
-    outputs: dict[str, dict[str, Any]]
 
 
 def _differences(
@@ -267,7 +259,7 @@ def _differences(
     )
     if changed:
         yield f"other inputs, {len(changed)} in all: {', '.join(changed[:3])}"
-    elif list(before) != list(now):
+    elif list(before) != list(now):  # of messages with one id the first is kept
         yield "its inputs were in another order"
     earlier = completed.options
     for name in sorted(earlier | options):

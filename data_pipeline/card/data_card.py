@@ -29,16 +29,12 @@ from data_pipeline.storage.output_folder import DEAD_LETTERS
 from data_pipeline.storage.synthetic import SYNTHETIC
 
 HISTOGRAMS = ("input_characters", "response_characters", "subreddits", MONTHS := "months")
-UNKNOWN = "unknown"
-"""The month of a reply without a time."""
-_BIN = 10
-"""Characters in a bin of the length histograms."""
+UNKNOWN = "unknown"  # the month of a reply without a time
+_BIN = 10  # characters in a bin of the length histograms
 _DAY = 86_400
 _FEW = 5
-_BY = ("hash", RESPONSE_ID, INPUT_ID, *FEATURES)
-"""What orders pairs of which a few are shown."""
-_SHOWN_CHARACTERS = 360
-"""A longer text is cut; a kept comment is shorter under the paper's rules."""
+_BY = ("hash", RESPONSE_ID, INPUT_ID, *FEATURES)  # what orders pairs of which a few are shown
+_SHOWN_CHARACTERS = 360  # a longer text is cut; a kept comment is shorter under the paper's rules
 
 
 def describe(pairs: pa.RecordBatch) -> Tally:

@@ -24,8 +24,7 @@ from backports import zstd
 from data_pipeline.execution.columns import concat
 from data_pipeline.storage.filesystem import NewFile, is_remote, open_stored
 
-FLUSH_BYTES = 32 << 20
-"""A worker collects no more rows than this for one exchange, over all keys."""
+FLUSH_BYTES = 32 << 20  # a worker collects no more rows than this for one exchange, over all keys
 _LEVEL = 1
 """On such text level 1 halves the bytes at some 300 MB/s; level 3 saves a tenth more and takes
 twice as long."""
@@ -37,12 +36,10 @@ KeyOf = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, np.ndarray]]
 class Block(NamedTuple):
     """Some rows of one key; `received` reads it."""
 
-    path: str = ""
-    """The file that it lies in."""
+    path: str = ""  # the file that it lies in
     offset: int = 0
     length: int = 0
-    data: bytes = b""
-    """The rows themselves, compressed, if they are in no file."""
+    data: bytes = b""  # the rows themselves, compressed, if they are in no file
 
 
 class BatchCoder(beam.coders.Coder):
@@ -75,8 +72,7 @@ class Exchange(NamedTuple):
     """How rows travel between the stages of a job."""
 
     folder: str
-    inline: bool
-    """Inside the elements, else in files of the folder."""
+    inline: bool  # inside the elements, else in files of the folder
 
     def send(self, key_of: KeyOf, *, columns: Sequence[str] | None = None) -> beam.PTransform:
         """Arrow batches of one schema -> (key, block of its rows); `columns` of them, or all."""

@@ -22,10 +22,8 @@ from data_pipeline.storage.inputs import InputFile, require_apart
 from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
 
 _LOG = logging.getLogger(__name__)
-_MANY_MALFORMED = 0.01
-"""If more than this fraction of the lines is malformed, the user is warned."""
-SHOWN = 3
-"""Malformed lines that an error shows."""
+_MANY_MALFORMED = 0.01  # if more than this fraction of the lines is malformed, the user is warned
+SHOWN = 3  # malformed lines that an error shows
 _SHOWN_CHARACTERS = 60
 
 
@@ -33,10 +31,8 @@ class JobResult(NamedTuple):
     """A complete output folder."""
 
     folder: str
-    statistics: dict[str, Any]
-    """The contents of statistics.json."""
-    was_complete: bool
-    """Whether an earlier run had made it already."""
+    statistics: dict[str, Any]  # the contents of statistics.json
+    was_complete: bool  # whether an earlier run had made it already
 
     def print(self, *, more: str = "") -> None:
         """Prints the statistics and the folder, and more behind it."""

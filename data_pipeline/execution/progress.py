@@ -47,8 +47,7 @@ def work_done(folder: str, kind: str) -> int:
     return done
 
 
-Stage = tuple[str, int, str]
-"""The kind of a stage's notes, their sum at its end, and its unit."""
+Stage = tuple[str, int, str]  # the kind of a stage's notes, their sum at its end, and its unit
 
 
 @contextmanager

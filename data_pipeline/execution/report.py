@@ -21,12 +21,10 @@ from data_pipeline.storage.output_folder import ShardFile
 UNREADABLE = "unreadable"
 TALLY = "tally"
 INPUTS = "inputs"
-COUNTS = "counts"
-"""The name of the job's own counts in a tally."""
+COUNTS = "counts"  # the name of the job's own counts in a tally
 REPORT = "report.json"
 
-Tally = dict[str, Counter]
-"""Name of a histogram -> counts."""
+Tally = dict[str, Counter]  # name of a histogram -> counts
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -34,12 +32,9 @@ class Report(msgspec.Struct, kw_only=True):
 
     tally: dict[str, dict[str, int]]
     files: list[ShardFile]
-    unreadable: list[str]
-    """Errors of input files that could not be read."""
-    inputs: list[Any]
-    """What was read of each input file, in any order."""
-    examples: list[dict[str, Any]] = []
-    """Some pairs."""
+    unreadable: list[str]  # errors of input files that could not be read
+    inputs: list[Any]  # what was read of each input file, in any order
+    examples: list[dict[str, Any]] = []  # some pairs
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:

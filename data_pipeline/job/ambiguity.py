@@ -19,8 +19,7 @@ from data_pipeline.execution.report import COUNTS, Tally
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.ids import published, whole
 
-TIES = "ties"
-"""Turns with the order of the turn before, in their thread and file."""
+TIES = "ties"  # turns with the order of the turn before, in their thread and file
 RECURRING = "recurring"
 """Messages with the id, or the thread and order elsewhere, of another whose text differs."""
 RESTARTING, SPREAD = "ids in several threads", "threads in several files"
@@ -39,8 +38,7 @@ class Cases:
     def __init__(self, files: Sequence[str]):
         """Takes the path of each file or part, in reading order."""
         self._files = files
-        self.counts: Counter = Counter()
-        """Of each kind; those that are not named are added here."""
+        self.counts: Counter = Counter()  # of each kind; those that are not named are added here
         self._first: dict[str, tuple[int, str]] = {}
 
     def file_of(self, position: int) -> str:

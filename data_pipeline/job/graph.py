@@ -1,4 +1,4 @@
-"""The Beam graph: files of messages -> input-response pairs.
+"""What a job will do, and its Beam graph: files of messages -> input-response pairs.
 
     files ─▶ messages, judged by the rules ─▶ partitions of message ids ─▶ pairs
                                                                              │
@@ -9,6 +9,7 @@ Elements are Arrow batches of many messages or pairs, or blocks of them (`exchan
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import pyarrow as pa
@@ -19,20 +20,73 @@ from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import add_report, add_up, read_each, tallied
 from data_pipeline.job import join, turns
-from data_pipeline.job.plan import Plan
 from data_pipeline.job.read import NumberedFile, read_file
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.copies import cap_copies, count_in_train
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
-from data_pipeline.pairs.decontamination import decontaminate
-from data_pipeline.pairs.options import ALL
+from data_pipeline.pairs.decontamination import Excluded, decontaminate
+from data_pipeline.pairs.options import ALL, HALVES, PairOptions
 from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.shards import write_shard
+from data_pipeline.pairs.shards import Shards, shards_of, write_shard
 from data_pipeline.pairs.splits import add_splits
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.ids import published
-from data_pipeline.sources.source import Layout
+from data_pipeline.sources.source import Layout, Source
+from data_pipeline.sources.wrapped import FirstMessages, Halves
+from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
+
+_INPUT_BYTES_A_PARTITION = 32 << 20
+"""Compressed input for one partition of the join; some 300 MB of text."""
+_MIN_PARTITIONS = 16
+_MOST_PARTITIONS = 1024
+_OF_ALL_SOURCES = (
+    *("pairs_of", "split_by", "test_fraction", "validation_fraction", "format", "gzip"),
+    *("records_per_file", "context_turns", "max_copies_of_pair"),
+)
+"""Options of all sources that change what is written, beside the shards."""
+
+
+class Plan(NamedTuple):
+    """What the graph and the published folder depend on."""
+
+    options: PairOptions
+    source: Source
+    shards: Shards
+    stored_bytes: int  # of the input; 0 for a sample of it
+    partitions: int  # of the join; each worker holds one in memory
+    excluded: Excluded | None = None  # the texts of `--exclude_texts`
+
+    def describe(self) -> dict[str, Any]:
+        """What of the options, the source's included, makes two jobs the same, as JSON."""
+        return {
+            **{name: getattr(self.options, name) for name in _OF_ALL_SOURCES},
+            **{f"{split}_shards": number for split, number in self.shards.by_split.items()},
+            **self.options.describe(),
+            "exclude_texts": self.excluded and self.excluded.describe(),
+        }
+
+
+def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
+    """The plan of a job; raises an InputError for files that do not fit or cannot be read."""
+    source: Source = options.source(files)
+    if options.pairs_of == HALVES:
+        source = Halves(source)
+    stored_bytes = sum(file.size for file in files)
+    if options.sample is not None:
+        source, stored_bytes = FirstMessages(source, options.sample), 0
+    partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
+    excluded = None
+    if options.exclude_texts:
+        excluded = Excluded(options.exclude_texts, are_halves=options.pairs_of == HALVES)
+    return Plan(
+        options,
+        source,
+        shards_of(options, stored_bytes=stored_bytes),
+        stored_bytes,
+        min(partitions, _MOST_PARTITIONS),
+        excluded,
+    )
 
 
 def build(

@@ -41,8 +41,7 @@ from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RES
 from data_pipeline.sources.ids import published, rows_of, whole
 from data_pipeline.sources.source import MESSAGES
 
-OWN_MESSAGES, REPLIES, _WAITING = "own messages", "replies", "waiting pairs"
-"""What is joined."""
+OWN_MESSAGES, REPLIES, _WAITING = "own messages", "replies", "waiting pairs"  # what is joined
 PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
@@ -153,7 +152,7 @@ def pair_partition(
         pairs=len(paired),
     )
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
-        some, of_inputs = replies.take(pa.array(paired[piece])), rows[piece.start : piece.stop]
+        some, of_inputs = replies.take(pa.array(paired[piece])), rows[piece]
         is_own = pc.equal(some.column("author"), own.take("author", of_inputs))
         counts["own_replies"] += pc.sum(is_own).as_py() or 0
         columns = {
@@ -240,8 +239,7 @@ def _add_turn(
         pairs = received(waiting[in_memory], schema)
         of_pairs = own.rows_of(pairs.column(BEFORE_INPUT))
         for piece in pieces(own.text_bytes(of_pairs), rows=PAIRS_A_BATCH):
-            some = pairs.slice(piece.start, piece.stop - piece.start)
-            rows = of_pairs[piece.start : piece.stop]
+            some, rows = pairs[piece], of_pairs[piece]
             before, new = own.take("id", rows), own.are_kept(rows)
             for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
                 new &= ~values_of(pc.equal(before, some.column(name)))

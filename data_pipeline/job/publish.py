@@ -18,7 +18,7 @@ from data_pipeline.card import data_card
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
-from data_pipeline.job.plan import Plan
+from data_pipeline.job.graph import Plan
 from data_pipeline.job.read import EXAMPLES, FileRead
 from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.copies import IN_TRAIN
@@ -33,10 +33,8 @@ from data_pipeline.storage.synthetic import synthetic_flag
 
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
-_MOST_REASONS = 100
-"""Reasons why lines are malformed that the card lists, the most frequent first."""
-_FEW_PAIRS = 0.1
-"""Of the replies; in all our dumps together, 0.97 of them find their parent."""
+_MOST_REASONS = 100  # reasons why lines are malformed that the card lists, the most frequent first
+_FEW_PAIRS = 0.1  # of the replies; in all our dumps together, 0.97 of them find their parent
 _EXPECTED_PAIRS = 10
 """An empty split is reported if it should have at least this many pairs on average."""
 _MANY_IN_TRAIN = 0.01

@@ -22,10 +22,8 @@ from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
 
 POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
-TEXT = pa.field("text", pa.large_string())
-"""Null where the message is dropped."""
-EXAMPLES = 3
-"""Examples of dropped messages that are kept for each rule."""
+TEXT = pa.field("text", pa.large_string())  # null where the message is dropped
+EXAMPLES = 3  # examples of dropped messages that are kept for each rule
 
 NumberedFile = tuple[int, InputFile]
 """An input file, or a part of one, and its position among all in reading order."""
@@ -39,12 +37,9 @@ class FileRead(NamedTuple):
     """Path, size, time and checksum (`InputFile.describe`); of parts, the last one's holds."""
     lines: int
     malformed: int
-    dead_letters: str
-    """The file with the malformed lines; empty if there are none."""
-    examples: dict[str, list[str]]
-    """Rule -> starts of the first texts that it dropped."""
-    groups: list[str]
-    """See `MessageBatch.groups`."""
+    dead_letters: str  # the file with the malformed lines; empty if there are none
+    examples: dict[str, list[str]]  # rule -> starts of the first texts that it dropped
+    groups: list[str]  # see `MessageBatch.groups`
 
 
 def read_file(numbered: NumberedFile, *, source: Source, folder: str) -> Iterator[Any]:

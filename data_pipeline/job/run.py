@@ -22,8 +22,7 @@ from data_pipeline.card.data_card import cut
 from data_pipeline.execution.job import SHOWN, JobResult, run_graph, run_job, table
 from data_pipeline.execution.progress import JOINING, READING
 from data_pipeline.execution.runner import LOCAL_RUNNER, choose_workers, pipeline_options
-from data_pipeline.job.graph import build
-from data_pipeline.job.plan import plan_of
+from data_pipeline.job.graph import build, plan_of
 from data_pipeline.job.publish import publish
 from data_pipeline.job.read import FileRead
 from data_pipeline.pairs.options import PairOptions

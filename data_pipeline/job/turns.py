@@ -24,12 +24,10 @@ from data_pipeline.sources.ids import rows_of
 from data_pipeline.sources.source import SCHEMAS, Flow, Layout
 
 ORDERED = SCHEMAS[Layout.ORDERED].append(POSITION)
-MERGED = "merged"
-"""Messages that are part of the turn of an earlier one of the same author."""
+MERGED = "merged"  # messages that are part of the turn of an earlier one of the same author
 _MESSAGES_A_BATCH = 100_000
 _SECONDS_AN_HOUR = 3600
-Place = tuple[str, Decimal]
-"""A thread, and the order of a message in it."""
+Place = tuple[str, Decimal]  # a thread, and the order of a message in it
 
 
 def link(

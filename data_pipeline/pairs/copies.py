@@ -76,7 +76,7 @@ def _keep_first(
     kept = pairs.take(pa.array(np.sort(order[copies_before < most])))
     sizes = lengths_of(kept.column(INPUT)) + lengths_of(kept.column(RESPONSE))
     for piece in pieces(sizes, rows=_PAIRS_A_BATCH):
-        yield kept.slice(piece.start, piece.stop - piece.start)
+        yield kept[piece]
     dropped = pairs.num_rows - kept.num_rows
     yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
 

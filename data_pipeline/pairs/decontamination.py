@@ -36,8 +36,7 @@ from data_pipeline.storage.lines import plain_suffix, read_chunks
 
 EXCLUDED = "excluded"
 OPTION = "--exclude_texts"
-MIN_CHARACTERS = 4
-"""Shorter normalized texts (a score, a "yes") exclude nothing."""
+MIN_CHARACTERS = 4  # shorter normalized texts (a score, a "yes") exclude nothing
 _LISTED = [INPUT, RESPONSE, INPUT_ID, RESPONSE_ID]
 _NOT_WORD = re.compile(r"[\W_]+")
 

@@ -26,8 +26,7 @@ _TEXTS = ((tfrecord.INPUT, tfrecord.RESPONSE), (tfrecord.PREMISE, tfrecord.HYPOT
 """The two texts of a pair of a conversation, and of an NLI pair."""
 _ROWS_A_BATCH = 10_000
 
-Pair = dict[str, Any]
-"""Feature name -> value; strings of TFRecords are UTF-8 bytes."""
+Pair = dict[str, Any]  # feature name -> value; strings of TFRecords are UTF-8 bytes
 
 
 def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:

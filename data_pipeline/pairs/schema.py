@@ -4,10 +4,8 @@ import pyarrow as pa
 
 from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, OWN_REPLY, RESPONSE
 
-CREATED = "created"
-"""Seconds since 1970, UTC, of the response; null if unknown."""
-SPLIT = "split"
-"""The index of the split, int8; the last column, when pairs have been split."""
+CREATED = "created"  # seconds since 1970, UTC, of the response; null if unknown
+SPLIT = "split"  # the index of the split, int8; the last column, when pairs have been split
 BEFORE_INPUT = "before_input"
 """The id of the message that the input, or the last known context turn, replies to; null if it
 replies to none, or if the job needs no more turns."""

@@ -31,8 +31,7 @@ from data_pipeline.storage.output_folder import ShardFile, write_aside
 
 ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary())])
 """A pair on its way to its shard: what orders it there, and its format's bytes."""
-_INPUT_BYTES_A_SHARD = 32 << 20
-"""Compressed input for one train shard; some 300 MB of text."""
+_INPUT_BYTES_A_SHARD = 32 << 20  # compressed input for one train shard; some 300 MB of text
 _LEAST_TRAIN_SHARDS = 16
 Content: TypeAlias = bytes | pa.Buffer
 
@@ -44,8 +43,7 @@ class Format(NamedTuple):
     rows: Callable[[Sequence[Any]], tuple[Any, np.ndarray]]
     """Columns of pairs, Arrow's strings without nulls, [rows] each -> a row for each pair, Arrow's
     large_binary, and the rows' checksums, uint32 [rows]."""
-    file: Callable[[Content], Content] = lambda rows: rows
-    """Joined rows -> the contents of a file."""
+    file: Callable[[Content], Content] = lambda rows: rows  # joined rows -> the contents of a file
 
 
 def make_format(name: str, *, names: Sequence[str], gzipped: bool = False) -> Format:

@@ -38,8 +38,7 @@ class HeldOut(NamedTuple):
 
     test: np.ndarray
     validation: np.ndarray
-    unknown: int
-    """How many of all threads have no time."""
+    unknown: int  # how many of all threads have no time
 
 
 def stable_hash(text: bytes) -> bytes:

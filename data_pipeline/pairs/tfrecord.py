@@ -41,8 +41,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 """The label of an NLI pair is an index into this tuple; its other features are strings."""
 
 TRAIN_PATTERN = "train-*-of-*.tfrecord"
-GZIP_SUFFIX = ".gz"
-"""The last suffix of compressed files."""
+GZIP_SUFFIX = ".gz"  # the last suffix of compressed files
 
 _EXAMPLE_PROTO = """
 name: "example.proto" package: "tensorflow" syntax: "proto3"
@@ -68,9 +67,7 @@ CRC = np.dtype("<u4")
 _HEADER_BYTES = _LENGTH.size + CRC.itemsize
 _LENGTH_DELIMITED = 2
 """The protocol buffer wire type of strings, bytes, nested messages and packed numbers."""
-BYTES_LIST = 1
-_INT64_LIST = 3
-"""The fields of `tf.train.Feature`."""
+BYTES_LIST, _INT64_LIST = 1, 3  # the fields of `tf.train.Feature`
 
 
 def encode_example(features: Mapping[str, str | bytes | int]) -> bytes:

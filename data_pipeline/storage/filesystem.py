@@ -22,8 +22,7 @@ from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
-boto3 = boto3_client.boto3
-"""None where it is not installed."""
+boto3 = boto3_client.boto3  # None where it is not installed
 if boto3 is not None:
     # One client for all accesses, which threads can share: Beam would make one for each, most of
     # the time of a job of small files.
@@ -31,8 +30,7 @@ if boto3 is not None:
     _session = SimpleNamespace(client=_client)
     boto3_client.boto3 = SimpleNamespace(session=SimpleNamespace(Session=lambda: _session))
 
-PARTIAL = ".partial"
-"""The suffix of files that are still being written."""
+PARTIAL = ".partial"  # the suffix of files that are still being written
 _READ_BYTES = 4 << 20
 T = TypeVar("T", bytes, pa.Buffer)
 
@@ -106,8 +104,7 @@ class Tap:
 
     def __init__(self) -> None:
         self.size = 0
-        self.lines = 0
-        """How many lines are before those that a reader of a part of a file gives."""
+        self.lines = 0  # how many lines are before those that a reader of a part of a file gives
         self._checksum = google_crc32c.Checksum()
         self._stream: Any = None
 

@@ -27,8 +27,7 @@ class InputFile(NamedTuple):
     """A file to read, or a part of one (`shares`)."""
 
     path: str
-    size: int
-    """Bytes of the whole file as stored, that is, compressed."""
+    size: int  # bytes of the whole file as stored, that is, compressed
     modified: float = 0.0
     """When it was last written, in seconds since 1970; 0 where the filesystem does not say."""
     start: int = 0

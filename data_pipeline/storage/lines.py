@@ -34,14 +34,12 @@ MAX_LINE_BYTES = 16 << 20
 The longest comments have 10,000 characters, their lines not a hundredth of this."""
 KEPT_OF_TOO_LONG = 1000
 """Bytes of a line, or characters of an example, that are kept where the whole is too long."""
-MOST_DEAD_LETTERS = 100_000
-"""How many malformed lines a job stores; all are counted."""
+MOST_DEAD_LETTERS = 100_000  # how many malformed lines a job stores; all are counted
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
 LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-"""Suffixes of the compressed files that can be read."""
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")  # suffixes of the compressed files that can be read
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile)
 _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
 
@@ -67,10 +65,8 @@ class LineBatch(NamedTuple):
     """Consecutive lines of a file, without their line ends."""
 
     path: str
-    first_line: int
-    """The number of the first line in the file, from 1."""
-    content: bytes
-    """The lines with a line feed between two."""
+    first_line: int  # the number of the first line in the file, from 1
+    content: bytes  # the lines with a line feed between two
     number_of_lines: int
     first_bytes: int = 0
     """The bytes of the first line if it was too long and only its start is here, else 0."""

@@ -14,8 +14,7 @@ from data_pipeline.storage.filesystem import is_remote
 
 MARKER = "SAMPLE.txt"
 FIRST_WORDS = "A sample world: "
-SYNTHETIC = "synthetic"
-"""The key in COMPLETED and in the data card; neither has it for other data."""
+SYNTHETIC = "synthetic"  # the key in COMPLETED and in the data card; neither has it for other data
 
 
 def synthetic_flag(paths: Iterable[str]) -> dict[str, bool]:

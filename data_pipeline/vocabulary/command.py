@@ -36,12 +36,10 @@ from data_pipeline.vocabulary.options import VocabularyOptions
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 
 WORDS, _ = KINDS = ("words", "bigrams")
-_MOST_TOKENS = 1_500_000
-"""A worker holds no more distinct ones at once: some 200 MB."""
+_MOST_TOKENS = 1_500_000  # a worker holds no more distinct ones at once: some 200 MB
 _STORED_BYTES_A_PARTITION = 256 << 20
 _MIN_PARTITIONS = 16
-_COUNTED = ("occurrences", "distinct", "kept", "occurrences_of_kept")
-"""Of words and of bigrams."""
+_COUNTED = ("occurrences", "distinct", "kept", "occurrences_of_kept")  # of words and of bigrams
 _TOKENS = pa.schema({"token": pa.large_binary(), "count": pa.int64(), "responses": pa.int64()})
 """A word, or a bigram, which has a space: how often it and how many responses that hold it occur
 in some texts."""

@@ -68,7 +68,7 @@ def test_the_nearest_turn_first_and_empty_where_there_is_none(
     run, tmp_path, stored, monkeypatch, runner, turns
 ):
     if runner != "one process":
-        monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
         monkeypatch.setattr("data_pipeline.job.join._WAITING_BYTES", 1)
     if runner == "an engine":
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)

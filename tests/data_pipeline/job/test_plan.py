@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from data_pipeline import RedditOptions
-from data_pipeline.job.plan import plan_of
+from data_pipeline.job.graph import plan_of
 from data_pipeline.storage.inputs import InputFile
 
 OTHERWISE = {

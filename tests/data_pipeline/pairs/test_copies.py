@@ -42,7 +42,7 @@ def test_of_equal_pairs_those_with_the_lowest_ids_stay(
     run, tmp_path, statistics_of, stored, monkeypatch, most, expected, is_engine
 ):
     if is_engine:
-        monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     output = tmp_path / "out"
     options = ("--format", "jsonl", "--max_copies_of_pair", most)

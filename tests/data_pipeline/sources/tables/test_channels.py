@@ -73,7 +73,7 @@ def test_no_conversation_is_in_two_splits_whatever_runs_it(make, write_table, mo
     command += ("--gap", 1, "--ids_within", "all", "--test_fraction", 0.5)
     command += ("--context_turns", 1, "--input")
     _, pairs = make(*command, *files)
-    monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+    monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
     again = make(*command, *files[::-1], "--direct_num_workers", 2, output="again")
     assert again[1] == pairs
     assert len(pairs) > 100

@@ -123,7 +123,7 @@ def test_contents_do_not_depend_on_the_runner(make, write_table, monkeypatch, ru
     asked = ("conversations", "--input", f"{path.parent}/[12].jsonl", *fields, "--context_turns", 2)
     expected = make(*asked)
     assert len(expected[1]) == 293
-    monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+    monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
     if runner == "an engine":
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     more = ("--direct_num_workers", 2) if runner == "two workers" else ()

@@ -36,7 +36,7 @@ _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception)\b.*)$", re.MU
 _DETAILS = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """How gRPC says why a connection to an engine broke."""
 _SECRETS = ("--s3_access_key_id", "--s3_secret_access_key", "--s3_session_token")
-_STATES = "apache_beam.runners.portability.portable_runner"
+_STATES = "apache_beam.runners.portability.portable_runner"  # logs when a job's state changes
 _STDERR = 2
 
 
@@ -83,7 +83,13 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     # Workers log each error that the job then fails with.
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
     if not is_local(options):
-        _log_states_only()
+        # What engines report, tracebacks included, goes through the root logger.
+        logging.getLogger().setLevel(logging.CRITICAL)
+        # Beam's thread that waits for the engine fails with it; the main thread reports that.
+        threading.excepthook = lambda _: None
+        states = logging.getLogger(_STATES)
+        states.setLevel(logging.INFO)
+        states.addFilter(lambda record: "state changed" in record.getMessage())
     reach_object_stores(options)
     return options
 
@@ -126,17 +132,6 @@ def cause_of(failure: str) -> str:
     """The line of a report that names the cause: the last exception, as Python's own come last."""
     lines = [line.strip() for line in failure.splitlines() if line.strip()]
     return (_CAUSE.findall(failure) or _DETAILS.findall(failure) or lines)[-1].strip()
-
-
-def _log_states_only() -> None:
-    """Logs when the job's state changes on an engine, and nothing else of Beam's."""
-    # What engines report, tracebacks included, goes through the root logger.
-    logging.getLogger().setLevel(logging.CRITICAL)
-    # Beam's thread that waits for the engine fails with it; the main thread reports that.
-    threading.excepthook = lambda _: None
-    states = logging.getLogger(_STATES)
-    states.setLevel(logging.INFO)
-    states.addFilter(lambda record: "state changed" in record.getMessage())
 
 
 @contextmanager

@@ -27,7 +27,6 @@ ORDERED = SCHEMAS[Layout.ORDERED].append(POSITION)
 MERGED = "merged"  # messages that are part of the turn of an earlier one of the same author
 _MESSAGES_A_BATCH = 100_000
 _SECONDS_AN_HOUR = 3600
-Place = tuple[str, Decimal]  # a thread, and the order of a message in it
 
 
 def link(
@@ -55,10 +54,9 @@ def link_messages(
     are_turns = not pc.any(pc.not_equal(messages.column("id"), "")).as_py()
     if not are_turns:
         messages = _each_id_once(messages, cases)
-    rows, places, runs = _in_order(messages, cases, ascending)
+    rows, ids = _in_order(messages, cases, ascending, are_turns=are_turns)
     ordered = messages.take(pa.array(rows, pa.int64()))
     if are_turns:
-        ids = _ids_of_turns(messages, rows, places, runs)
         ordered = _each_id_once(with_columns(ordered, id=ids), cases)
     threads, orders = ordered.column("thread"), ordered.column("order")
     is_tie = pc.and_(*(pc.equal(column[1:], column[:-1]) for column in (threads, orders)))
@@ -87,33 +85,13 @@ def _within_threads(messages: pa.RecordBatch, ids: str) -> Any:
     return pc.binary_join_element_wise(messages.column("thread"), messages.column(ids), "\x1f")
 
 
-def _ids_of_turns(
-    turns: pa.RecordBatch, rows: Sequence[int], places: Sequence[Place], runs: Sequence[int]
-) -> list[str]:
-    """The ids of turns in the order of `rows`: THREAD:ORDER.
+def _in_order(
+    messages: pa.RecordBatch, cases: Cases, ascending: Counter, *, are_turns: bool
+) -> tuple[list[int], list[str]]:
+    """The rows of messages thread by thread, in order; and of turns the ids, THREAD:ORDER.
 
     Of turns of one order that stand together in their file, the later ones have a number behind
     it. One with the text of another is that turn read twice, and has its id.
-    """
-    orders, texts = (turns.column(name).to_pylist() for name in ("order", "text"))
-    ids = []
-    for (thread, _), of_place in groupby(rows, key=places.__getitem__):
-        known: dict[str, str] = {}
-        first = None
-        for row in of_place:
-            first = row if first is None else first
-            number = f"#{len(known) + 1}" if known and runs[row] == runs[first] else ""
-            ids.append(known.setdefault(texts[row], f"{thread}:{orders[row]}{number}"))
-    return ids
-
-
-def _in_order(
-    messages: pa.RecordBatch, cases: Cases, ascending: Counter
-) -> tuple[list[int], list[Place], list[int]]:
-    """The rows of messages thread by thread, in order.
-
-    Also returns of each message its place, and the first of those with its order that stand
-    together in its thread and file.
     """
     threads, orders, positions = (
         messages.column(name).to_pylist() for name in ("thread", "order", POSITION.name)
@@ -121,9 +99,9 @@ def _in_order(
     places = list(zip(threads, map(Decimal, orders), strict=True))
     files = list(map(cases.file_of, positions))
     ranks = {file: rank for rank, file in enumerate(dict.fromkeys(files))}
-    runs: list[int] = []
+    runs: list[int] = []  # the first of those with one's order that stand together in its file
+    # Of a thread and file, how often its order rises, less how often it falls; and the last row.
     steps: Counter[tuple[str, str]] = Counter()
-    """Of a thread and file, how often its order rises, less how often it falls."""
     last: dict[tuple[str, str], int] = {}
     for row, ((thread, number), file) in enumerate(zip(places, files, strict=True)):
         before = last.get((thread, file), row)
@@ -139,7 +117,15 @@ def _in_order(
         of = threads[row], files[row]
         return *places[row], ranks[files[row]], -row if of in newest_first else row
 
-    return sorted(range(len(places)), key=key), places, runs
+    rows, ids = sorted(range(len(places)), key=key), list[str]()
+    texts = messages.column("text").to_pylist() if are_turns else []
+    for (thread, _), of_place in groupby(rows if are_turns else (), key=places.__getitem__):
+        known: dict[str, str] = {}
+        first, *_ = same = list(of_place)
+        for row in same:
+            suffix = f"#{len(known) + 1}" if known and runs[row] == runs[first] else ""
+            ids.append(known.setdefault(texts[row], f"{thread}:{orders[row]}{suffix}"))
+    return rows, ids
 
 
 def _follow(turns: pa.RecordBatch, flow: Flow, cases: Cases, *, are_turns: bool) -> pa.RecordBatch:

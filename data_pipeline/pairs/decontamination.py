@@ -37,7 +37,6 @@ from data_pipeline.storage.lines import plain_suffix, read_chunks
 EXCLUDED = "excluded"
 OPTION = "--exclude_texts"
 MIN_CHARACTERS = 4  # shorter normalized texts (a score, a "yes") exclude nothing
-_LISTED = [INPUT, RESPONSE, INPUT_ID, RESPONSE_ID]
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -54,19 +53,18 @@ class Excluded:
         files = find_inputs(values, option=OPTION)
         self.paths = [file.path for file in files]
         self._are_halves = are_halves
-        self._file_of: dict[bytes, int] = {}
-        for number, file in enumerate(files):
+        self._file_of: dict[bytes, str] = {}
+        for file in files:
             texts = set(map(normalize, read_texts(file)))
             if not any(texts):
                 raise InputError(f"{OPTION}: {file.path!r} has no text")
             for words in texts:
                 if len(words) >= MIN_CHARACTERS:
-                    self._file_of.setdefault(stable_hash(words.encode()), number)
+                    self._file_of.setdefault(stable_hash(words.encode()), file.path)
 
     def find(self, text: str) -> str | None:
         """The file that has an equal text, or None."""
-        number = self._file_of.get(stable_hash(normalize(text).encode()))
-        return None if number is None else self.paths[number]
+        return self._file_of.get(stable_hash(normalize(text).encode()))
 
     def find_pair(self, text: str, response: str, *context: str | None) -> str | None:
         """The file that has a text equal to one of these; of halves, to the whole message, too."""
@@ -144,7 +142,8 @@ def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]
     yield pairs.filter(files.is_null())
     if files.null_count == len(found):
         return
-    removed = pairs.filter(files.is_valid()).select([*_LISTED, *context]).to_pylist()
+    listed = [INPUT, RESPONSE, INPUT_ID, RESPONSE_ID, *context]
+    removed = pairs.filter(files.is_valid()).select(listed).to_pylist()
     lines = [
         orjson.dumps({"file": file, **row}, option=orjson.OPT_APPEND_NEWLINE)
         for file, row in zip(files.drop_null().to_pylist(), removed, strict=True)

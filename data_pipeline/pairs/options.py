@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from common.command_line import option
@@ -18,8 +19,7 @@ REPLIES, HALVES = PAIRS_OF = ("replies", "halves")
 FILE, FOLDER, ALL = "file", "folder", "all"
 IDS_WITHIN = (THREAD, FILE, FOLDER, ALL)
 """Where an id names one message, and with turns the thread one conversation."""
-_STORAGE = "split and storage"
-_REMOVAL = "rules that drop pairs, off by default"
+_stored = partial(option, group="split and storage")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,61 +33,50 @@ class PairOptions(LimitOptions):
         minimum=1,
     )
 
-    test_fraction: float = option(
+    test_fraction: float = _stored(
         0.1,
         help="fraction of the threads (of the pairs with --split_by pair) that is held out for "
         "tests",
         minimum=0,
         maximum=1,
-        group=_STORAGE,
     )
-    validation_fraction: float = option(
-        0.0, help="the same for model selection", minimum=0, below=1, group=_STORAGE
+    validation_fraction: float = _stored(
+        0.0, help="the same for model selection", minimum=0, below=1
     )
-    split_by: str = option(
+    split_by: str = _stored(
         THREAD,
         help="thread: all pairs of a thread in one split; pair: the paper's random split; newest: "
         "as thread, with the newest threads as test and those before them as validation",
         choices=SPLIT_BY,
-        group=_STORAGE,
     )
-    train_shards: int | None = option(
-        None,
-        help="files of the train split; default: by the input's size, 16 or more",
-        minimum=1,
-        group=_STORAGE,
+    train_shards: int | None = _stored(
+        None, help="files of the train split; default: by the input's size, 16 or more", minimum=1
     )
-    format: str = option(
-        TFRECORD, help="tfrecord is what training reads", choices=FORMATS, group=_STORAGE
+    format: str = _stored(TFRECORD, help="tfrecord is what training reads", choices=FORMATS)
+    gzip: bool = _stored(
+        False, help="compress the files; not for Parquet, which is already compressed"
     )
-    gzip: bool = option(
-        False,
-        help="compress the files; not for Parquet, which is already compressed",
-        group=_STORAGE,
+    records_per_file: int | None = _stored(
+        None, help="write more files if a shard has more; default: no limit", minimum=1
     )
-    records_per_file: int | None = option(
-        None,
-        help="write more files if a shard has more; default: no limit",
-        minimum=1,
-        group=_STORAGE,
-    )
-    pairs_of: str = option(
+    pairs_of: str = _stored(
         REPLIES,
         help="replies: a message and a reply to it; halves: the first and the second half of a "
         "message, more pairs to train on, from the same messages",
         choices=PAIRS_OF,
-        group=_STORAGE,
     )
-    context_turns: int = option(
+    context_turns: int = _stored(
         0,
         help=f"store the N turns before the input as features {CONTEXT.format(0)} (the nearest), "
         "...; each is one more join",
         minimum=0,
         maximum=100,
-        group=_STORAGE,
     )
     max_copies_of_pair: int | None = option(
-        None, help="keep at most N pairs with equal texts", minimum=1, group=_REMOVAL
+        None,
+        help="keep at most N pairs with equal texts",
+        minimum=1,
+        group="rules that drop pairs, off by default",
     )
 
     def __post_init__(self) -> None:

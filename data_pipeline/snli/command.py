@@ -49,11 +49,7 @@ def main(options: SnliOptions) -> None:
 
 
 def run_snli(options: SnliOptions) -> JobResult:
-    """Converts SNLI's files into TFRecords of premise, hypothesis and label.
-
-    Raises an InputError if an input, the output or an option is invalid, or no pair is found, and a
-    ClaimedError if another job works in the output folder.
-    """
+    """Converts SNLI's files into labelled pairs as TFRecords; raises as `run_job`."""
     reach_object_stores()
     excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
     described = {

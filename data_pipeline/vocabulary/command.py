@@ -53,11 +53,7 @@ def main(options: VocabularyOptions, beam_arguments: Sequence[str]) -> None:
 def count_vocabulary(
     options: VocabularyOptions, *, beam_arguments: Sequence[str] = ()
 ) -> JobResult:
-    """Counts the words and bigrams of published pairs, with an Apache Beam job.
-
-    Raises an InputError if an input, the output or an option is invalid, or no word is left, and a
-    ClaimedError if another job works in the output folder.
-    """
+    """Counts the words and bigrams of published pairs, with Beam; raises as `run_job`."""
     beam_options = pipeline_options(list(beam_arguments))
     described = {
         "command": "vocabulary",

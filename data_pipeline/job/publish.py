@@ -113,27 +113,24 @@ def _write_dead_letters(
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
-    counts = Counter(report.tally.get(COUNTS, {}))
-    statistics = {
-        **{name: counts[name] for name in ("lines", "malformed", "duplicates")},
-        **({MERGED: counts[MERGED]} if plan.source.flow.merges_author_runs else {}),
-        "comments": counts["comments"],
-        "dropped": {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names},
-        **{name: counts[name] for name in ("kept", "replies", "pairs")},
-    }
-    optional = {
+    counts, splits = Counter(report.tally.get(COUNTS, {})), plan.shards.by_split
+    for split in splits:
+        counts[f"{split}_pairs"] = sum(file.records for file in report.files if file.split == split)
+    are_counted = {
+        **dict.fromkeys(("lines", "malformed", "duplicates"), True),
+        MERGED: plan.source.flow.merges_author_runs,
+        **dict.fromkeys(("comments", "dropped", "kept", "replies", "pairs"), True),
         "own_replies": plan.options.has_authors,
         TIES: plan.source.layout is Layout.ORDERED,
         UNKNOWN: plan.options.split_by == NEWEST,
         "excluded": plan.excluded is not None,
         "copies_dropped": plan.options.max_copies_of_pair is not None,
+        **{f"{split}_pairs": True for split in splits},
+        **{IN_TRAIN.format(split): split != TRAIN for split in splits},
     }
-    for split in plan.shards.by_split:
-        counts[f"{split}_pairs"] = sum(file.records for file in report.files if file.split == split)
-    names = [name for name, is_counted in optional.items() if is_counted]
-    names += [f"{split}_pairs" for split in plan.shards.by_split]
-    names += [IN_TRAIN.format(split) for split in plan.shards.by_split if split != TRAIN]
-    return statistics | {name: counts[name] for name in names}
+    dropped = {rule: counts[f"dropped/{rule}"] for rule in plan.source.rule_names}
+    found = {name: counts[name] for name, is_counted in are_counted.items() if is_counted}
+    return found | {"dropped": dropped}
 
 
 def _accept(

@@ -1,6 +1,7 @@
 import shutil
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import numpy as np
@@ -115,18 +116,10 @@ def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
     """From a server of its own, packed as tensorflow-hub's protocol wants it."""
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "cache"))
     packed = Path(shutil.make_archive(str(tmp_path / "module"), "gztar", lengths))
-
-    class Serves(BaseHTTPRequestHandler):
-        def do_GET(self):
-            found = self.path == "/lengths/1?tf-hub-format=compressed"
-            self.send_response(200 if found else 404)
-            self.end_headers()
-            self.wfile.write(packed.read_bytes() if found else b"")
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Serves) as server:
+    (tmp_path / "lengths").mkdir()
+    packed.rename(tmp_path / "lengths" / "1")
+    serves = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with HTTPServer(("127.0.0.1", 0), serves) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         encoder = Encoder(f"{url}/lengths/1")

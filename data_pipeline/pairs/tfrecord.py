@@ -118,11 +118,6 @@ def frame_header(size: int) -> bytes:
     return length + _checksum(length)
 
 
-def frame_key(framed: bytes) -> bytes:
-    """The sort key of a record in its file: its checksum, then all of it."""
-    return framed[-CRC.itemsize :] + framed
-
-
 def _checksum(data: bytes) -> bytes:
     return mask(google_crc32c.value(data)).to_bytes(CRC.itemsize, "little")
 

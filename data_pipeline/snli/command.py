@@ -21,7 +21,7 @@ from common.tables import TAB, Dialect
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded
-from data_pipeline.pairs.tfrecord import HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
+from data_pipeline.pairs.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import as_raw, field_names, read_rows
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
@@ -71,8 +71,8 @@ def run_snli(options: SnliOptions) -> JobResult:
         if excluded is not None and not statistics["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
         output.start()
-        for name in pairs.shards:  # the same however the input was divided
-            pairs.contents[name].sort(key=tfrecord.frame_key)
+        for name in pairs.shards:  # by checksum: the same however the input was divided
+            pairs.contents[name].sort(key=lambda framed: (framed[-CRC.itemsize :], framed))
         written = {
             name: write_aside(output.incomplete, name, b"".join(lines), records=len(lines))
             for name, lines in pairs.contents.items()

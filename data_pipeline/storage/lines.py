@@ -37,7 +37,6 @@ KEPT_OF_TOO_LONG = 1000
 MOST_DEAD_LETTERS = 100_000  # how many malformed lines a job stores; all are counted
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
-LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")  # suffixes of the compressed files that can be read
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile)
@@ -245,4 +244,4 @@ def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) ->
 
 def _line_feeds(content: bytes) -> int:
     # NumPy counts them five times as fast as bytes.count.
-    return int(np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED))
+    return int(np.count_nonzero(np.frombuffer(content, np.uint8) == ord("\n")))

@@ -131,8 +131,9 @@ class Spec(msgspec.Struct, forbid_unknown_fields=True):
         """Return the block and the header under which the table shows a score, if it does."""
         if score.kind not in ((self.rows,) if self.rows else (OURS, OTHER, BASELINE)):
             return None
-        has_groups = any(column.group != ALL for column in self.columns.values())
-        if score.column and (has_groups or score.name != score.data):
+        if score.name != score.data and (score.column or self.rows):
+            return None  # a share is one row
+        if score.column and any(column.group != ALL for column in self.columns.values()):
             return None  # results hold no groups of their baselines
         if self.columns:
             of = Column(score.data, score.metric, score.group)

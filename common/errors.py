@@ -19,11 +19,7 @@ class InputError(ValueError):
 
 @contextmanager
 def reading(place: str | Path) -> Iterator[None]:
-    """Makes an error of any library an InputError that names a place.
-
-    Args:
-      place: the file, folder or module that the user named.
-    """
+    """Makes an error of any library an InputError that names a place, such as a file."""
     try:
         yield
     except InputError:

@@ -35,9 +35,8 @@ class ClaimedError(InputError):
 def aside(output: Path) -> Iterator[Path]:
     """A path to write a file or a folder to, which replaces `output` if nothing is raised.
 
-    A file is replaced in one step. A folder takes two renames: if the process is killed between
-    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it; what a killed process
-    wrote stays in `.NAME.*/new`. A file does not replace a folder.
+    A folder takes two renames: if the process is killed between them, or `output` is made anew, the
+    old one is `.NAME.*/old` beside it. A file does not replace a folder.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
@@ -80,12 +79,10 @@ def write_json(path: Path, value: Any) -> None:
 
 @contextmanager
 def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
-    """Keeps other processes out of a folder, which is made if it does not exist.
+    """Keeps other processes out of a folder, which is made, and removed if nothing is put there.
 
-    The claim is a locked file in the folder that says who holds it. The lock ends with its process,
-    so what a killed one left is taken over. Whatever was made and holds nothing is removed.
-    Commands that may share a folder have claims of different names. Raises `ClaimedError` if
-    another process holds it.
+    The claim is a locked file that says who holds it; the lock ends with its process. Commands that
+    may share a folder have claims of different names. A `ClaimedError` if another process holds it.
     """
     folder = folder.absolute()
     made = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -141,10 +138,7 @@ def _read(path: str) -> bytes:
 
 
 def outputs(folder: str, read: Callable[[str], bytes] = _read) -> dict[str, dict[str, Any]]:
-    """Name -> bytes, crc32c and records of the files of a job; none without a manifest of one.
-
-    `read` gives the content of a path, of any file system.
-    """
+    """Name -> bytes, crc32c and records of a job's files; `read` gives the bytes of any path."""
     try:
         found = json.loads(read(posixpath.join(folder, COMPLETED)))["outputs"]
         return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
@@ -158,11 +152,10 @@ def require_whole(
     names_in: Callable[[str], Iterable[str]] = os.listdir,
     read: Callable[[str], bytes] = _read,
 ) -> None:
-    """Checks that files which a pattern matched are not what is left of a published folder.
+    """An InputError if files that a pattern matched are what is left of a published folder.
 
-    InputError if a job was killed while it published them, a shard of theirs is missing, or one is
-    of another job than the rest. `names_in` gives the names of a folder's files, of any file
-    system; `read` as for `outputs`.
+    A job was killed while it published them, a shard is missing, or one is of another job than the
+    rest. `names_in` gives the names of any folder's files; `read` as in `outputs`.
     """
     by_folder: dict[str, list[str]] = {}
     for path in map(str, paths):

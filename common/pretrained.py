@@ -15,10 +15,7 @@ USE = "universal-sentence-encoder"  # what commands call Universal Sentence Enco
 
 
 class SentenceTransformer:
-    """A model of sentence-transformers, by a name that the library knows, or its folder.
-
-    `fingerprint` are hexadecimal digits: other weights, another fingerprint.
-    """
+    """A model of sentence-transformers, by a name that the library knows, or its folder."""
 
     def __init__(self, name: str):
         with reading(name):

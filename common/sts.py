@@ -107,8 +107,8 @@ def train_source(path: Path) -> Source:
 
 
 def repeated(path: Path) -> set[frozenset[str]]:
-    """The pairs of texts that the benchmark has more than once, in either order: what mteb's
-    STSBenchmark.v2 leaves out. Empty for other data, and where one of its three files is missing.
+    """The pairs of texts that the whole benchmark has more than once, in either order: what mteb's
+    STSBenchmark.v2 leaves out. Empty for other data.
     """
     folder = path if path.is_dir() else path.parent
     files = [file for name in (TRAIN, *SCORED) for file in find(folder, name)[:1]]

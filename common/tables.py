@@ -23,11 +23,8 @@ from common.text_files import load_json, opened, parse_lines, unpacked_name
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 JSON_LINES, PARQUET = (".jsonl", ".ndjson", ".json"), ".parquet"
-
 MAX_FIELD_CHARACTERS = 1 << 20  # a row with a longer field cannot be read
-MOST_LINES = 100
-"""Of a field, unless `--quotes` says that quotes enclose fields: text that begins with a quote must
-not take in rows."""
+MOST_LINES = 100  # of a field, unless `--quotes` is given: a stray quote must not take in rows
 TAB = "\t"
 RFC4180, NONE = "rfc4180", "none"
 _HINT = "; --quotes and --escape say how quotes are read"
@@ -47,19 +44,17 @@ class Dialect(NamedTuple):
     """How a file is read."""
 
     delimiter: str | None = None  # None for what the file's name says
-    quotes: str | None = None
-    """`RFC4180` if `"` encloses fields, `NONE` if it is text; None for what the delimiter says."""
-    escape: str | None = None
-    """The character that makes a quote behind it text, beside the quote itself."""
+    quotes: str | None = None  # whether they enclose fields; None for what the delimiter says
+    escape: str | None = None  # what makes a quote behind it text, beside the quote itself
     columns: tuple[str, ...] | None = None  # the names of the columns of files without a header
-    encoding: str | None = None
-    """Python's name of the encoding of the text, of JSON lines too; None for UTF-8."""
+    encoding: str | None = None  # of JSON lines, too, as Python names it; None for UTF-8
 
     @property
     def encloses(self) -> bool:
         """Whether quotes enclose fields."""
-        by_default = self.delimiter != TAB or self.escape is not None
-        return by_default if self.quotes is None else self.quotes == RFC4180
+        if self.quotes is None:
+            return self.delimiter != TAB or self.escape is not None
+        return self.quotes == RFC4180
 
 
 def check_escape(escape: str | None, *, quotes: str | None) -> None:

@@ -22,13 +22,12 @@ _ERRORS = (ValueError, EOFError, gzip.BadGzipFile, zlib.error)
 _SPLITS = {name: name for name in ("train", "dev", "test")}
 _SPLITS |= dict.fromkeys(("validation", "valid", "val"), "dev")
 _STRING_OR_CONSTANT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\b(?:NaN|Infinity)\b')
+# Letters and marks without a form of their own, inside a regular expression's brackets.
 _FILLERS = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 )
-"""Letters and marks without a form of their own, inside a regular expression's brackets."""
 VISIBLE = rf"[^\pC\pZ{_FILLERS}]"
-"""RE2's expression of a character that is seen: neither space, control, joiner nor filler. A text
-without one is empty."""
+"""RE2's expression of a character that is seen, without which a text is empty."""
 _IS_FILLER = re.compile(f"[{_FILLERS}]").match
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
 """Without unassigned characters, which a later Unicode assigns."""
@@ -108,8 +107,7 @@ def unpacked_name(path: Path) -> str:
 
 def find(folder: Path, *patterns: str) -> list[Path]:
     """The files of a folder that match a pattern, sorted; each is there plain or as .gz."""
-    names = (name for pattern in patterns for name in (pattern, f"{pattern}.gz"))
-    found = {path for name in names for path in folder.glob(name)}
+    found = {path for each in patterns for end in ("", ".gz") for path in folder.glob(each + end)}
     if twice := sorted(x for x in found if x.suffix == ".gz" and x.with_suffix("") in found):
         raise InputError(f"{twice[0]}: the same as {twice[0].stem}; keep one of them")
     return sorted(found)
@@ -135,10 +133,9 @@ def split_of(stem: str) -> str:
 
 
 def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -> Iterator[T]:
-    r"""Yields what `parse` makes of each line, blank ones too if asked, without `\n` or `\r\n`.
+    """Yields what `parse` makes of each line, blank ones too if asked, without its end.
 
-    An InputError names the line where `parse` raises a ValueError, or the file is not UTF-8 or
-    damaged.
+    An InputError names the line where it raises a ValueError, or the file is not UTF-8 or damaged.
     """
     number = 0
     with opened(path) as file:

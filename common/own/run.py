@@ -34,8 +34,7 @@ MANY_PAIRS = 100_000
 def run(options: Any, others: Sequence[str]) -> None:
     """Runs every step that has not ended yet; prints a line a step, the verdict, what to do next.
 
-    `options` are the `OwnOptions`, `others` those of data_pipeline. InputError if the folder is of
-    another run, a step fails, or there are too few messages.
+    `others` are options of data_pipeline. InputError if a step fails, or the folder is not its own.
     """
     folder = options.output
     about = {name: str(value) for name, value in vars(options).items() if name != "output"}

@@ -251,5 +251,6 @@ def _delimited(
 
 
 def dialect_of(path: Path, dialect: Dialect) -> Dialect:
-    """A dialect with the delimiter that a file's name says."""
-    return dialect._replace(delimiter="," if unpacked_name(path).endswith(".csv") else TAB)
+    """A dialect with the delimiter that a file's name says, unless it has one."""
+    by_name = "," if unpacked_name(path).endswith(".csv") else TAB
+    return dialect._replace(delimiter=dialect.delimiter or by_name)

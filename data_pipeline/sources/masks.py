@@ -32,7 +32,7 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
 
     `texts` are Arrow's large_string, stripped, `authors` string, both without nulls: [rows].
     """
-    lengths = pc.utf8_length(texts).to_numpy()
+    lengths, lower = pc.utf8_length(texts).to_numpy(), pc.utf8_lower(authors)
     holds: dict[str, Callable[[Any], np.ndarray]] = {
         "deleted": lambda _: are_gone(texts),
         "length": lambda most: lengths > most,
@@ -40,7 +40,7 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
             count_letters(texts) <= share.numerator * lengths.astype(np.int64) // share.denominator
         ),
         "prefix": lambda prefixes: _any(pc.starts_with(texts, start) for start in prefixes),
-        "bot": lambda parts: _contain(authors, parts),
+        "bot": lambda parts: _any(pc.match_substring(lower, part) for part in parts),
         "min_characters": lambda least: lengths < least,
     }
     return {name: holds[name](getattr(rules, SETTINGS[name])) for name in rules.names}
@@ -61,17 +61,6 @@ def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:
 
 def _any(masks: Iterable[Any]) -> np.ndarray:
     return np.any([values_of(mask) for mask in masks], axis=0)
-
-
-def _contain(names: Any, parts: Sequence[str]) -> np.ndarray:
-    """Whether the lower case of each name has one of the parts in it [rows]."""
-    lower = pc.ascii_lower(names)
-    found = _any(pc.match_substring(lower, part) for part in parts)
-    # Lower case beyond ASCII is Python's own.
-    for row in np.flatnonzero(~values_of(pc.string_is_ascii(names))).tolist():
-        name = names[row].as_py().lower()
-        found[row] = any(part in name for part in parts)
-    return found
 
 
 def count_letters(texts: Any) -> np.ndarray:

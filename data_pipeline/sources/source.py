@@ -102,29 +102,16 @@ class MessageBatch(NamedTuple):
 class Source(Protocol):
     """A kind of input. It is sent to workers, so it must be picklable, and comparable by value."""
 
-    @property
-    def layout(self) -> Layout:
-        """How its messages become pairs."""
+    layout: Layout
+    wording: Wording
+    ids_within: str | None
+    """Where an id names one message; unless in `ALL`, two texts of one id end the job."""
+    repeated: Any  # what its first texts have in common, for the data card; None if nobody looked
+    flow: Flow
 
     @property
     def rule_names(self) -> Sequence[str]:
         """The names of the rules that drop messages, in their order; at most 127."""
-
-    @property
-    def wording(self) -> Wording:
-        """What the data card calls it."""
-
-    @property
-    def ids_within(self) -> str | None:
-        """Where an id names one message; unless in `ALL`, two texts of one id end the job."""
-
-    @property
-    def repeated(self) -> Any:
-        """What its first texts have in common, for the data card; None if nobody looked."""
-
-    @property
-    def flow(self) -> Flow:
-        """How its messages follow each other, where they have an order."""
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.

@@ -69,10 +69,7 @@ class Halves(_Wrapped):
     three quarters as many pairs as replies do. The wrapped source knows the threads.
     """
 
-    @property
-    def layout(self) -> Layout:
-        """Rows that are pairs."""
-        return Layout.ROWS
+    layout = Layout.ROWS
 
     @property
     def rule_names(self) -> Sequence[str]:

@@ -2,15 +2,7 @@
 
 import pytest
 
-from common.tables import (
-    MOST_LINES,
-    NONE,
-    RFC4180,
-    Dialect,
-    UnreadableRowError,
-    position_of,
-    rows,
-)
+from common.tables import MOST_LINES, NONE, RFC4180, Dialect, UnreadableRowError, position_of, rows
 
 
 def read(text, *dialect):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, repeat
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,10 +22,10 @@ from common.tables import (
     JSON_LINES,
     MAX_FIELD_CHARACTERS,
     PARQUET,
-    TAB,
     Dialect,
     Line,
     UnreadableRowError,
+    dialect_of,
     position_of,
     rows,
 )
@@ -117,7 +118,7 @@ def read_rows(
         return _read_parquet(file, names)
     if suffix in JSON_LINES:
         return in_batches(file.path, _fields_of_lines(file, names, tap, form.encoding))
-    return in_batches(file.path, _read_delimited(file, names, tap, _with_delimiter(form, suffix)))
+    return in_batches(file.path, _read_delimited(file, names, tap, dialect_of(Path(suffix), form)))
 
 
 def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
@@ -129,17 +130,13 @@ def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
     batch = next(read_line_batches(file), None)
     lines = batch.lines if batch else [b""]
     if suffix not in JSON_LINES:
-        names = lines[0].decode(errors="replace").split(_with_delimiter(form, suffix).delimiter)
+        names = lines[0].decode(errors="replace").split(dialect_of(Path(suffix), form).delimiter)
         return {*map(str.strip, names)}
     found: set[str] = set()
     for line in lines:
         with suppress(ValueError, AttributeError):
             found |= orjson.loads(line).keys()
     return found
-
-
-def _with_delimiter(form: Dialect, suffix: str) -> Dialect:
-    return form._replace(delimiter=form.delimiter or (TAB if suffix == ".tsv" else ","))
 
 
 def json_lines(file: InputFile, tap: Tap, encoding: str | None = None) -> Iterator[Found]:

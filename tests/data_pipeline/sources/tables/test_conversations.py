@@ -22,7 +22,7 @@ def test_ids_meet_as_numbers_and_text_over_files(make, write_table, tmp_path):
     statistics, pairs = make("conversations", "--input", one, f"{tmp_path}/[23].*", *LINKED)
     assert texts(pairs) == [("first", "b"), ("b", "c"), ("d", "e")]
     assert [(pair["input_id"], pair["response_id"]) for pair in pairs] == [
-        *(("1", "2"), ("2", "3"), ("4", "5")),
+        *(("1", "2"), ("2", "3"), ("4", "5"))
     ]
     assert statistics == {
         "lines": 7,

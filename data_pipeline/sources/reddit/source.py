@@ -103,8 +103,10 @@ def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLi
 
 def _without_prefix(ids: Any) -> Any:
     """The ids without `t1_` at their start [rows]."""
-    rest = pc.utf8_slice_codeunits(ids, len(_COMMENT))
-    return pc.if_else(pc.starts_with(ids, _COMMENT), rest, ids)
+    has_prefix = pc.starts_with(ids, _COMMENT)
+    if not pc.any(has_prefix).as_py():
+        return ids
+    return pc.if_else(has_prefix, pc.utf8_slice_codeunits(ids, len(_COMMENT)), ids)
 
 
 def _texts_of(bodies: list[str]) -> Any:
@@ -186,8 +188,10 @@ class Selection(NamedTuple):
     def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
         """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`."""
         yield _are_absent(texts)
-        metas = [each.meta if isinstance(each.meta, dict) else {} for each in comments]
-        yield np.array([meta.get("was_deleted_later") is True for meta in metas], bool)
+        metas = [comment.meta for comment in comments]
+        yield np.array(
+            [type(meta) is dict and meta.get("was_deleted_later") is True for meta in metas], bool
+        )
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:

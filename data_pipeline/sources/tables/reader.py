@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, count, repeat
+from itertools import chain, count, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -89,19 +89,16 @@ def suffix_of(path: str, form: Dialect = _FORM) -> str:
 
 def in_batches(path: str, found: Iterable[Found | str]) -> Iterator[Rows]:
     """The rows of a file, and notes, some thousands a batch; at least one, which may be empty."""
-    rows = Rows(path)
-    for each in found:
-        if isinstance(each, str):
-            rows.notes.add(each)
-        elif isinstance(each, MalformedLine):
-            rows.malformed.append(each)
-        else:
-            rows.numbers.append(each[0])
-            rows.values.append(each[1])
-        if rows.total >= ROWS_A_BATCH:
-            yield rows
-            rows = Rows(path)
-    yield rows
+    found = iter(found)
+    while True:
+        chunk = list(islice(found, ROWS_A_BATCH))
+        found_rows: list[Any] = [each for each in chunk if type(each) is tuple]
+        malformed = [each for each in chunk if isinstance(each, MalformedLine)]
+        notes = {each for each in chunk if isinstance(each, str)}
+        numbers, values = ([row[place] for row in found_rows] for place in (0, 1))
+        yield Rows(path, numbers, values, malformed, notes)
+        if len(chunk) < ROWS_A_BATCH:
+            return
 
 
 def read_rows(

@@ -13,7 +13,7 @@ import pytest
 
 from common import tables
 from common.errors import InputError
-from common.tables import NONE, RFC4180, Dialect
+from common.tables import RFC4180, Dialect
 from data_pipeline.sources.tables.reader import MISSING, ROWS_A_BATCH, read_rows, suffix_of
 from data_pipeline.sources.tables.values import as_text
 from data_pipeline.storage import lines
@@ -80,14 +80,6 @@ def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     pa.parquet.write_table(table, path, row_group_size=2)
     assert read(path)[:2] == (TRICKY, [1, 2, 3, 4, 5])
     assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
-
-
-def test_between_tabs_quotes_are_text_by_default(tmp_path):
-    path = tmp_path / "f.tsv"
-    path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
-    rows = [("1", '"Well", he said'), ("2", 'the 5" disk'), ("3", '"')]
-    for quotes in (None, NONE):
-        assert read(path, form=Dialect(quotes=quotes))[0] == rows
 
 
 def test_a_field_is_found_by_another_name(tmp_path):
@@ -161,7 +153,6 @@ def test_the_first_rows_of_a_large_row_group_are_read_without_the_others(tmp_pat
     [
         ("f.csv", b"a,b\n1,2\n"),
         ("f.csv", b""),
-        ("f.csv", b"id,said,said\n1,2,3\n"),
         ("f.csv", b"1,hello\n2,there\n"),
         ("f.csv", "id,said\n".encode("utf-16")),
         ("f.csv", b"id,said\r1,one\r"),

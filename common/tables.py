@@ -235,19 +235,17 @@ def _delimited(
     with opened(path) as file:
         numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
         lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
-        names: list[str] | None = None
-        for row in rows(lines, dialect_of(path, dialect)):
+        table = rows(lines, dialect_of(path, dialect))
+        header = next(table, Row(1, []))
+        for row in chain([header], table):
             if row.fault:
                 raise UnreadableRowError(row.number, row.fault)
-            if names is None:
-                names = row.fields
-                for column, given in columns.items():
-                    if (name := names[_position(names, given)]) not in given:
-                        _LOG.warning("%s: the column %r is read as %r", path, name, column)
-            else:
-                yield row.number, dict(zip(names, row.fields, strict=True))
-        if names is None:
-            _position([], next(iter(columns.values())))
+            if row is not header:
+                yield row.number, dict(zip(header.fields, row.fields, strict=True))
+                continue
+            for column, given in columns.items():
+                if (name := header.fields[_position(header.fields, given)]) not in given:
+                    _LOG.warning("%s: the column %r is read as %r", path, name, column)
 
 
 def dialect_of(path: Path, dialect: Dialect) -> Dialect:

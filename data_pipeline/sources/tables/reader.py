@@ -24,6 +24,7 @@ from common.tables import (
     PARQUET,
     Dialect,
     Line,
+    Row,
     UnreadableRowError,
     dialect_of,
     position_of,
@@ -195,13 +196,12 @@ def _read_delimited(
     lines = _lines(file, tap, form.encoding)
     try:
         table = rows(lines, form)
-        header = next(table, None)
-        if header is not None and header.fault:
+        header = next(table, Row(1, []))
+        if header.fault:
             hint = "; --encoding names another" if "UTF-8" in header.fault else ""
-            raise UnreadableFileError(
-                f"{file.path}: its header cannot be read: {header.fault}{hint}"
-            )
-        positions, notes = _positions_of(names, header.fields if header else [], file.path)
+            said = f"its header cannot be read: {header.fault}{hint}"
+            raise UnreadableFileError(f"{file.path}: {said}")
+        positions, notes = _positions_of(names, header.fields, file.path)
         yield from notes
         by_default = form.quotes is None and not form.encloses
         for row in table:

@@ -155,8 +155,9 @@ class DualEncoder(tf_keras.Model):
         training: bool = False,
     ) -> Compared:
         """Embeds and classifies sentence pairs, given as ids."""
+        vectors = self.encoder.word_vectors if self.nli_head.reads_words else None
         first, second = (
-            nli_head.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
+            nli_head.side(self.encode_inputs(ids, training), ids[WORDS], vectors)
             for ids in (premises, hypotheses)
         )
         logits = self.nli_head(first, second, training=training)

@@ -5,13 +5,14 @@ if embedding tables are large, and swaps weights by additions, which round. Here
 updated every few steps and the weights are restored bit for bit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import tensorflow as tf
 import tf_keras
 
 from model.configs import schema
+from model.layers import embedding
 
 _ROWS_AT_ONCE = 2048
 """Rows of a table that are averaged together."""
@@ -39,6 +40,12 @@ class WeightAverage(tf.Module):
     @property
     def _weights(self) -> list[tf.Variable]:
         return [] if self._model is None else self._model.trainable_variables
+
+    def of(self, weights: Sequence[tf.Variable]) -> list[tf.Variable]:
+        """The averages of some weights, if there are any."""
+        wanted = {id(weight) for weight in weights}
+        both = zip(self.values, self._weights, strict=True)
+        return [value for value, weight in both if id(weight) in wanted]
 
     def step(self, number: int) -> None:
         """Updates the average after a step, once in `average_every` steps."""
@@ -79,5 +86,6 @@ def _move(value: tf.Variable, weight: tf.Variable, decay: tf.Tensor) -> None:
         return
     for start in tf.range(0, count, _ROWS_AT_ONCE):
         rows = tf.range(start, tf.minimum(start + _ROWS_AT_ONCE, count))
-        moved = decay * tf.gather(value, rows) + (1 - decay) * tf.gather(weight, rows)
+        of_value, of_weight = (embedding.rows(each, rows) for each in (value, weight))
+        moved = decay * of_value + (1 - decay) * of_weight
         value.scatter_update(tf.IndexedSlices(moved, rows))

@@ -1,19 +1,21 @@
 """Gradients of a step: those of tables row by row, and the sum over replicas.
 
-Of a table, replicas do not exchange the gradients of rows, but what those follow from: the
-gradient of the sums of vectors, a row a text, and the ids that were summed. Each replica makes the
-rows of all from them. With 512 texts of 25 words and their character n-grams that is a
-fifteenth of the bytes. Other gradients of tables (of a sequence encoder, of the words that an NLI
-head reads, of n-grams that are dropped) are exchanged row by row.
+Replicas share the columns of tables that an encoder sums vectors of. Each reads and trains a block
+of columns for the texts of all (`model.columns`), so that no row and no gradient of a row is
+exchanged: only ids, and the sums of vectors, `dim` numbers a text each way, however many replicas
+there are. Other gradients of tables (of a sequence encoder, of n-grams that are dropped) are
+exchanged row by row.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 import tf_keras
 
+from model import columns
+from model.layers import embedding
 from model.layers.embedding import Bags
 from model.layers.encoders import POOL, Pooled
 
@@ -21,14 +23,12 @@ Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 Pairs: TypeAlias = list[tuple[Gradient, tf.Variable]]
 
 
-class _Use(NamedTuple):
-    """Sums of this replica's vectors, and the ids of all replicas."""
+class _Read(NamedTuple):
+    """Rows of this replica's columns of a table: integers [n], and float32 [n, width]."""
 
-    pooled: Pooled
-    bags: dict[str, Bags]
-    count: tf.Tensor
-    """Texts of all replicas."""
-    sums: tf.Tensor
+    table: tf.Variable
+    ids: tf.Tensor
+    rows: tf.Tensor
 
 
 class Step:
@@ -42,36 +42,72 @@ class Step:
     """
 
     def __init__(self, tape: tf.GradientTape):
-        self._tape, self._uses = tape, list[_Use]()
+        self._tape, self._reads = tape, list[_Read]()
         self._context = tf.distribute.get_replica_context()
         self._replicas = self._context.num_replicas_in_sync
+        self._replica = tf.cast(self._context.replica_id_in_sync_group, tf.int32)
 
     @contextmanager
     def watching(self) -> Iterator["Step"]:
-        """Within, sums of vectors of tables are noted, if there are more replicas."""
-        before = POOL.set(self._note if self._replicas > 1 else None)
+        """Within, replicas share the columns of the tables that vectors are summed of."""
+        before = POOL.set(self if self._replicas > 1 else None)
         try:
             yield self
         finally:
             POOL.reset(before)
 
-    def _note(self, pooled: Pooled, bags: dict[str, Bags], count: tf.Tensor) -> tf.Tensor:
-        # Collectives run in this order: the ids are exchanged while sums are made.
-        everywhere = self._bags_of_all(bags, count)
-        sums = tf.stop_gradient(pooled(bags, count))
-        self._tape.watch(sums)
-        self._uses.append(_Use(pooled, everywhere, count * self._replicas, sums))
-        return sums
+    def sums(self, pooled: Pooled, bags: dict[str, Bags], count: tf.Tensor) -> tf.Tensor:
+        """`pooled` of this replica's texts, as many as each other replica's: [count, dim]."""
+        bags = self._bags_of_all(bags, count)
+        return self._of_own(lambda: pooled(bags, count * self._replicas), count)
+
+    def rows(self, vectors: Callable[[tf.Tensor], tf.Tensor], ids: tf.Tensor) -> tf.Tensor:
+        """`vectors` of this replica's ids, int32 [n] -> [n, dim]."""
+        number = tf.size(ids)
+        most = tf.reduce_max(self._gathered(number[tf.newaxis]))
+        of_all = self._gathered(tf.pad(ids, [[0, most - number]]))
+        return self._of_own(lambda: vectors(of_all), most)[:number]
+
+    def _of_own(self, of_all: Callable[[], tf.Tensor], count: tf.Tensor) -> tf.Tensor:
+        """Own columns of the rows of all replicas -> all columns of this replica's rows."""
+        before = embedding.READ.set(self._read)
+        try:
+            own = of_all()
+        finally:
+            embedding.READ.reset(before)
+        owners = columns.owners(self._reads[-1].table.shape[1], self._replicas)
+        width = own.shape[1]
+
+        @tf.custom_gradient
+        def exchanged(own: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+            blocks = self._all_to_all(tf.reshape(own, [self._replicas, count, width]))[:owners]
+            whole = tf.reshape(tf.transpose(blocks, [1, 0, 2]), [count, owners * width])
+
+            def gradient(upstream: tf.Tensor) -> tf.Tensor:
+                blocks = tf.transpose(tf.reshape(upstream, [count, owners, width]), [1, 0, 2])
+                sent = tf.pad(blocks, [[0, self._replicas - owners], [0, 0], [0, 0]])
+                return tf.reshape(self._all_to_all(sent), [self._replicas * count, width])
+
+            return whole, gradient
+
+        return exchanged(own)
+
+    def _read(self, table: tf.Variable, ids: tf.Tensor) -> tf.Tensor:
+        owners = columns.owners(table.shape[1], self._replicas)
+        rows = columns.block(table, ids, replica=self._replica, owners=owners)
+        rows = tf.stop_gradient(rows)
+        self._tape.watch(rows)
+        self._reads.append(_Read(table, ids, rows))
+        return rows
 
     def _bags_of_all(self, bags: dict[str, Bags], count: tf.Tensor) -> dict[str, Bags]:
         """The replicas' texts one below the other; each replica has as many."""
-        before = tf.cast(self._context.replica_id_in_sync_group, tf.int32) * count
+        before = self._replica * count
         packed = [
             tf.stack([tf.fill(tf.shape(ids), kind), ids, tf.cast(texts, tf.int32) + before], axis=1)
             for kind, (ids, texts) in enumerate(bags.values())
         ]
-        gathered = self._gathered(tf.concat(packed, axis=0))
-        kinds, ids, texts = tf.unstack(gathered, num=3, axis=1)
+        kinds, ids, texts = tf.unstack(self._gathered(tf.concat(packed, axis=0)), num=3, axis=1)
         places = [tf.where(kinds == kind)[:, 0] for kind in range(len(bags))]
         return {
             name: Bags(tf.gather(ids, at), tf.cast(tf.gather(texts, at), tf.int64))
@@ -86,49 +122,83 @@ class Step:
     ) -> Pairs:
         """Gradients of the sum of all replicas' losses, with the variables that have one.
 
-        Each row of a table is at most once in them.
+        Each row of a table is at most once in them. Of a table whose columns are shared, only this
+        replica's columns are right; the others fill each row up to its length, so that norms are.
         """
-        sums = [use.sums for use in self._uses]
-        of_variables, of_sums = self._tape.gradient(loss, (list(variables), sums))
-        pairs: Pairs = []
-        for use, upstream in zip(self._uses, of_sums, strict=True):
-            with tf.GradientTape() as tape:
-                # Of these sums only what gradients need is computed.
-                of_all = use.pooled(use.bags, use.count)
-            found = tape.gradient(of_all, variables, output_gradients=self._gathered(upstream))
-            pairs += _present(found, variables)
-        own = _present(of_variables, variables)
-        # While these are exchanged, rows of tables are summed and applied.
-        pairs += optimizer._aggregate_gradients(own) if self._replicas > 1 else own
-        by_variable: dict[int, list[Gradient]] = {}
-        for gradient, variable in pairs:
-            by_variable.setdefault(id(variable), []).append(gradient)
-        return [
-            (_added(by_variable[id(variable)]), variable)
-            for variable in variables
-            if id(variable) in by_variable
+        rows = [read.rows for read in self._reads]
+        of_variables, of_rows = self._tape.gradient(loss, (list(variables), rows))
+        both = zip(of_variables, variables, strict=True)
+        # A task has no gradient for another task's head.
+        own = [(gradient, variable) for gradient, variable in both if gradient is not None]
+        pairs = self._of_tables(of_rows) if self._reads else []
+        if self._replicas > 1:
+            # While these are exchanged, rows of tables are trained.
+            own = optimizer._aggregate_gradients(own)
+        return [(_distinct(gradient), variable) for gradient, variable in own] + pairs
+
+    def _of_tables(self, of_rows: Sequence[tf.Tensor]) -> Pairs:
+        """Gradients of the tables that were read."""
+        tables = {id(read.table): read.table for read in self._reads}
+        values: dict[int, list[tf.Tensor]] = {key: [] for key in tables}
+        ids: dict[int, list[tf.Tensor]] = {key: [] for key in tables}
+        for read, gradient in zip(self._reads, of_rows, strict=True):
+            values[id(read.table)].append(gradient)
+            ids[id(read.table)].append(read.ids)
+        own = [
+            _distinct(tf.IndexedSlices(tf.concat(values[key], 0), tf.concat(ids[key], 0)))
+            for key in tables
         ]
+        squares = [tf.reduce_sum(tf.square(gradient.values), axis=1) for gradient in own]
+        of_all = self._context.all_reduce(tf.distribute.ReduceOp.SUM, squares)
+        return [
+            (self._filled(gradient, table, tf.maximum(whole - part, 0)), table)
+            for gradient, table, whole, part in zip(
+                own, tables.values(), of_all, squares, strict=True
+            )
+        ]
+
+    def _filled(
+        self, own: tf.IndexedSlices, table: tf.Variable, others: tf.Tensor
+    ) -> tf.IndexedSlices:
+        """Own columns of a gradient between numbers whose squares sum up to `others`."""
+        dim, width = table.shape[1], own.values.shape[1]
+        first = tf.minimum(self._replica * width, dim)
+        kept = own.values[:, : dim - first]  # nothing, if this replica has no columns
+        number = dim - tf.shape(kept)[1]
+        fill = tf.sqrt(others / tf.cast(tf.maximum(number, 1), tf.float32))[:, tf.newaxis]
+        around = [tf.repeat(fill, times, axis=1) for times in (first, number - first)]
+        rows = tf.ensure_shape(tf.concat([around[0], kept, around[1]], axis=1), [None, dim])
+        return tf.IndexedSlices(rows, own.indices, tf.constant(table.shape.as_list()))
+
+    def _all_to_all(self, rows: tf.Tensor) -> tf.Tensor:
+        """Row i of this replica becomes its row of replica i: [replicas, ...]."""
+        extended = self._context.strategy.extended
+        devices = tuple(extended.worker_devices)
+        if not extended._in_multi_worker_mode() or "GPU" in devices[0]:
+            # TensorFlow's operation does not work within a process, and NCCL needs one order.
+            of_all = self._gathered(rows[tf.newaxis])
+            return of_all[:, self._replica]
+        group = extended._collective_keys.get_group_key(devices)
+        return tf.raw_ops.CollectiveAllToAllV2(
+            input=rows,
+            group_size=self._replicas,
+            group_key=group,
+            instance_key=extended._collective_keys.get_instance_key(group, devices[0]),
+            ordering_token=[],
+        )
 
     def _gathered(self, rows: tf.Tensor) -> tf.Tensor:
         return self._context.all_gather(rows, axis=0)
 
 
-def _present(gradients: Sequence[Gradient | None], variables: Sequence[tf.Variable]) -> Pairs:
-    """Gradients with their variables; a task has none for another task's head."""
-    both = zip(gradients, variables, strict=True)
-    return [(gradient, variable) for gradient, variable in both if gradient is not None]
-
-
-def _added(gradients: Sequence[Gradient]) -> Gradient:
-    """The sum of gradients of one variable; rows of a table with one id become one."""
-    if not isinstance(gradients[0], tf.IndexedSlices):
-        return tf.add_n(gradients)
-    indices = tf.concat([gradient.indices for gradient in gradients], axis=0)
-    values = tf.concat([gradient.values for gradient in gradients], axis=0)
-    different, positions = tf.unique(indices)
+def _distinct(gradient: Gradient) -> Gradient:
+    """The gradient; rows of a table with one id become one, their sum."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    different, positions = tf.unique(gradient.indices)
     summed = tf.cond(
-        tf.size(different) == tf.size(indices),
-        lambda: values,
-        lambda: tf.math.unsorted_segment_sum(values, positions, tf.size(different)),
+        tf.size(different) == tf.size(gradient.indices),
+        lambda: gradient.values,
+        lambda: tf.math.unsorted_segment_sum(gradient.values, positions, tf.size(different)),
     )
-    return tf.IndexedSlices(summed, different, gradients[0].dense_shape)
+    return tf.IndexedSlices(summed, different, gradient.dense_shape)

@@ -1,7 +1,7 @@
 """The checkpoints of a run: the last ones, to resume from, and the one that validated best."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Checkpoints(tf.train.CheckpointManager):
 
     What is restored is in `folder`, the model folder; this process writes in `directory`. Workers
     other than the chief take part in saving, since some variables need all replicas, and write
-    elsewhere.
+    elsewhere. `synchronize` is called before one is written.
     """
 
     def __init__(
@@ -43,8 +43,10 @@ class Checkpoints(tf.train.CheckpointManager):
         folder: Path,
         directory: Path,
         config: schema.Trainer,
+        synchronize: Callable[[], None],
     ):
         self._folder, self._restored_step = folder, 0
+        self._synchronize = synchronize
         super().__init__(
             checkpoint,
             str(directory),
@@ -64,12 +66,17 @@ class Checkpoints(tf.train.CheckpointManager):
         self._last_checkpoint_step = step - step % self.checkpoint_interval
         return last
 
-    def save(self, *args: Any, **kwargs: Any) -> str | None:
+    def save(
+        self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
+    ) -> str | None:
         """As TensorFlow's; the restored one is not written again."""
-        if int(self._step_counter.numpy()) == self._restored_step:
+        step = int(self._step_counter.numpy())
+        is_early = step < self._last_checkpoint_step + self.checkpoint_interval
+        if step == self._restored_step or (check_interval and is_early):
             return None
         with _writing():
-            return super().save(*args, **kwargs)
+            self._synchronize()
+            return super().save(checkpoint_number, check_interval=False, options=options)
 
 
 class BestCheckpoint:

@@ -9,7 +9,7 @@ import tf_keras
 from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
-from model.layers.encoders import POOL, SentenceEncoder, register_encoder
+from model.layers.encoders import POOL, Pool, SentenceEncoder, register_encoder
 from model.layers.tables import CharNgrams, Table
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import TextToIds
@@ -121,6 +121,15 @@ class AveragingEncoder(SentenceEncoder):
         """The vectors of the ids of each kind: [ids, word_dim]."""
         return {kind: layer.table for kind, layer in self._kinds.items()}
 
+    @property
+    def shared_tables(self) -> list[tf.Variable]:
+        """All, unless n-grams are dropped: which ones, each replica draws for its own words."""
+        return [] if self._config.char_ngram_dropout else list(self.tables.values())
+
+    @property
+    def _pool(self) -> Pool | None:
+        return POOL.get() if self.shared_tables else None
+
     def use_text(self, text: TextToIds) -> None:
         """Learns the n-grams of the vocabulary's words."""
         if CHAR_NGRAMS in self._table_sizes:
@@ -128,10 +137,12 @@ class AveragingEncoder(SentenceEncoder):
 
     def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
         """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
-        if not self._composes:
+        pool = self._pool
+        if not self._composes and pool is None:
             return embedding.vectors(self._words.table, ids)
         different, positions = tf.unique(tf.reshape(ids, [-1]))
-        flat = tf.cast(tf.gather(self._composed(different), positions), self.compute_dtype)
+        vectors = pool.rows(self._composed, different) if pool else self._composed(different)
+        flat = tf.cast(tf.gather(vectors, positions), self.compute_dtype)
         return tf.reshape(flat, tf.concat([tf.shape(ids), [self._words.output_dim]], axis=0))
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
@@ -144,9 +155,8 @@ class AveragingEncoder(SentenceEncoder):
             bags = {kind: embedding.bags(kept[kind]) for kind in self._kinds}
             pooled_of = functools.partial(self._pooled, training=training)
             count = tf.shape(ids[WORDS])[0]
-            # What is dropped from words is drawn for those of this replica.
-            pool = None if self._config.char_ngram_dropout else POOL.get()
-            pooled = pool(pooled_of, bags, count) if pool else pooled_of(bags, count)
+            pool = self._pool
+            pooled = pool.sums(pooled_of, bags, count) if pool else pooled_of(bags, count)
         else:
             pooled = self._pooled_in_place(kept)
         hidden = tf.cast(pooled, self.compute_dtype)

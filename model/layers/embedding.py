@@ -6,6 +6,7 @@ replica's own variable they do not.
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -13,13 +14,18 @@ import tf_keras
 
 from model.text import PADDING
 
+READ: ContextVar[Callable[[tf.Variable, tf.Tensor], tf.Tensor] | None] = ContextVar(
+    "READ", default=None
+)
+"""In training of several replicas `vectors` calls it, if it is set: `model.gradients`."""
+
 
 def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """Rows of a table [ids, dim], with a sparse gradient: integers [any shape] -> [shape, dim].
 
     They are of the table's own dtype, whatever the policy.
     """
-    return tf.gather(_own(table), ids)
+    return tf.gather(own(table), ids)
 
 
 def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
@@ -42,7 +48,7 @@ def sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
 
 def _sums(segment: Callable[..., tf.Tensor], table: tf.Variable, ids: tf.Tensor) -> tf.Tensor:
     of, count = bags(ids), tf.shape(ids)[0]
-    whole = _in_place(_own(table))
+    whole = in_place(own(table))
     if whole is None:
         different, positions = tf.unique(of.ids)
         return segment(rows(table, different), positions, of.texts, num_segments=count)
@@ -150,17 +156,19 @@ def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     A table that is both gathered from and read in place is copied each time, which made a step
     8 times as long; so it is read in place here too, where possible.
     """
-    whole = _in_place(_own(table))
+    if read := READ.get():
+        return read(table, ids)
+    whole = in_place(own(table))
     return rows(table, ids) if whole is None else tf.gather(whole, ids)
 
 
-def _own(table: tf.Variable | tf.Tensor) -> tf.Variable | tf.Tensor:
+def own(table: tf.Variable | tf.Tensor) -> tf.Variable | tf.Tensor:
     """The replica's own variable, of which mixed precision and strategies show a view."""
     kept = getattr(table, "_variable", table)
     return kept._get() if isinstance(kept, tf.distribute.DistributedValues) else kept
 
 
-def _in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
+def in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
     """The table as a whole, where that costs nothing: not from a parameter server."""
     if isinstance(table, tf.Tensor):
         return table

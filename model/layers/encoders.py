@@ -6,7 +6,7 @@ A module of your own adds one with `register_encoder`: docs/training.md has an e
 import importlib
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import tensorflow as tf
 import tf_keras
@@ -25,10 +25,20 @@ _Layer = TypeVar("_Layer", bound=type["SentenceEncoder"])
 
 Pooled: TypeAlias = Callable[[dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
 """Ids of each kind and the number of texts -> sums of their vectors, float32 [texts, dim]."""
-Pool: TypeAlias = Callable[[Pooled, dict[str, embedding.Bags], tf.Tensor], tf.Tensor]
+
+
+class Pool(Protocol):
+    """Reads tables for this replica's texts, as `model.gradients.Step` does."""
+
+    def sums(self, pooled: Pooled, bags: dict[str, embedding.Bags], count: tf.Tensor) -> tf.Tensor:
+        """What `pooled` returns."""
+
+    def rows(self, vectors: Callable[[tf.Tensor], tf.Tensor], ids: tf.Tensor) -> tf.Tensor:
+        """What `vectors` returns for ids, int32 [n]: float32 [n, dim]."""
+
+
 POOL: ContextVar[Pool | None] = ContextVar("POOL", default=None)
-"""In training it is called with what sums vectors, if it is set. With several replicas, each a
-thread, `model.gradients` sets it, to exchange sums instead of rows of tables."""
+"""Set in training with several replicas, each a thread."""
 
 
 class SentenceEncoder(tf_keras.layers.Layer):
@@ -53,6 +63,11 @@ class SentenceEncoder(tf_keras.layers.Layer):
     def tables(self) -> dict[str, tf.Variable]:
         """The vectors of each kind of ids: [ids, dim]."""
         raise NotImplementedError
+
+    @property
+    def shared_tables(self) -> list[tf.Variable]:
+        """Those of which replicas share the columns in training (`model.columns`)."""
+        return []
 
     def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
         """Ids of words, int32 [any shape] -> their vectors, [that shape, dim]."""

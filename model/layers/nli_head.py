@@ -16,21 +16,22 @@ class Side(NamedTuple):
 
     embeddings: tf.Tensor
     """Of unit length, float [batch, embedding_dim]."""
-    words: tf.Tensor
+    words: tf.Tensor | None
     """Vectors of all their words, float [words, word_dim], ..."""
     of_row: tf.Tensor
     """... and the sentence that each stands in, integers [words], not falling."""
 
 
 def side(
-    embeddings: tf.Tensor, word_ids: tf.Tensor, vectors: Callable[[tf.Tensor], tf.Tensor]
+    embeddings: tf.Tensor, word_ids: tf.Tensor, vectors: Callable[[tf.Tensor], tf.Tensor] | None
 ) -> Side:
     """Looks up the words' vectors, ids [n] -> float [n, word_dim], of a batch.
 
-    `word_ids`, int32 [batch, tokens], are at least one of each row a word's.
+    Without `vectors` there are none, for a classifier that does not read them. `word_ids`, int32
+    [batch, tokens], are at least one of each row a word's.
     """
     words = bags(word_ids)
-    return Side(embeddings, vectors(words.ids), words.texts)
+    return Side(embeddings, vectors and vectors(words.ids), words.texts)
 
 
 class NliHead(tf_keras.layers.Layer):

@@ -15,7 +15,7 @@ from model.data import tfrecords
 from model.data.task_sampler import TaskSampler
 from model.tasks.pair_task import PairTask
 from model.training.asynchronous import AsynchronousTrainer
-from model.training.state import Run, Signals, make_state
+from model.training.state import Run, Signals, make_state, shared_columns
 from model.training.synchronous import SynchronousTrainer
 from model.training.validation import Validator
 
@@ -45,6 +45,7 @@ def make_run(
     with strategy.scope():
         begins = TRAIN in mode and files.last(folder) is None
         state = make_state(params, tasks, initialize=begins)
+    columns = shared_columns(state, strategy)
     saved = state._asdict()
     if TRAIN not in mode:
         del saved["optimizer"]  # that of the run may be another
@@ -61,12 +62,14 @@ def make_run(
             seed=params.task.seed,
         ),
         state=state,
+        columns=columns,
         checkpoints=Checkpoints(
             tf.train.Checkpoint(**saved),
             global_step=state.global_step,
             folder=folder,
             directory=directory,
             config=params.trainer,
+            synchronize=columns.synchronize,
         ),
         best=BestCheckpoint(
             tf.train.Checkpoint(model=state.model, average=state.average),

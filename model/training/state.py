@@ -14,6 +14,7 @@ from model import dual_encoder, optimizer
 from model.checkpoints import trained
 from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.checkpoints.record import Record
+from model.columns import Columns
 from model.data.task_sampler import TaskSampler
 from model.ema import WeightAverage
 from model.initializers import word_vectors
@@ -67,6 +68,7 @@ class Run(NamedTuple):
     """What the run knows of itself."""
     sampler: TaskSampler
     state: State
+    columns: Columns
     checkpoints: Checkpoints
     best: BestCheckpoint
     signals: Signals
@@ -106,3 +108,17 @@ def make_state(
         average=WeightAverage(model, params.trainer),
         global_step=orbit.utils.create_global_step(),
     )
+
+
+def shared_columns(state: State, strategy: tf.distribute.Strategy) -> Columns:
+    """What replicas have to exchange before their weights are read."""
+    optimizer, average = state.optimizer, state.average
+    tables = state.model.encoder.shared_tables
+    of_tables = [
+        optimizer.get_slot(table, name) for table in tables for name in optimizer.get_slot_names()
+    ]
+    shared = [*tables, *average.of(tables), *(slot for slot in of_tables if len(slot.shape) > 1)]
+    known = {id(variable) for variable in shared}
+    all_variables = [*state.model.trainable_variables, *optimizer.variables(), *average.values]
+    others = [variable for variable in all_variables if id(variable) not in known]
+    return Columns(strategy, shared=shared, others=others)

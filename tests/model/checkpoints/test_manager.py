@@ -15,7 +15,7 @@ from model.tasks import multitask
 
 
 class Run:
-    """A run that counts its steps and does nothing else; its one weight is the step."""
+    """A run that counts its steps; its one weight is the step as soon as it is synchronized."""
 
     def __init__(self, folder, *, keep=2, directory=None):
         self.step, self.weight = tf.Variable(0, dtype=tf.int64), tf.Variable(0.0)
@@ -25,12 +25,12 @@ class Run:
             folder=folder,
             directory=directory or folder,
             config=schema.Trainer(checkpoint_interval=10, max_to_keep=keep),
+            synchronize=lambda: self.weight.assign(float(self.step)),
         )
         self.restored = self.checkpoints.restore_or_initialize()
 
     def save_at(self, step, **options):
         self.step.assign(step)
-        self.weight.assign(step)
         return self.checkpoints.save(step, **options)
 
 

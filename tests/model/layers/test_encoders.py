@@ -107,7 +107,7 @@ TABLE = [[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]]
 @pytest.fixture(params=["here", "on a parameter server"])
 def table(request, monkeypatch):
     if request.param != "here":
-        monkeypatch.setattr(embedding, "_in_place", lambda table: None)
+        monkeypatch.setattr(embedding, "in_place", lambda table: None)
     return tf.Variable(TABLE)
 
 

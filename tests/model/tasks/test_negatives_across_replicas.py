@@ -7,8 +7,10 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from model.columns import Columns
 from model.configs import schema
 from model.dual_encoder import build
+from model.optimizer import RowwiseAdagrad
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
 
@@ -30,7 +32,8 @@ class World:
     """A small model's configuration, the task with an objective, and a batch for it."""
 
     def __init__(self, objective, *, learned_score_scale=False, text=None, **averaging):
-        config = schema.Averaging(word_dim=16, hidden=[14], embedding_dim=12, **averaging)
+        sizes = {"word_dim": 16, "hidden": [14], "embedding_dim": 12}
+        config = schema.Averaging(**sizes | averaging)
         self.model = schema.DualEncoder(
             text=schema.Text(max_tokens=8, word_buckets=300, **text or {"bigram_buckets": 300}),
             encoder=schema.Encoder(type="averaging", averaging=config),
@@ -55,11 +58,11 @@ class World:
         return batch
 
 
-def train(world, strategy, batch):
+def train(world, strategy, batch, make_optimizer=tf_keras.optimizers.legacy.SGD, **options):
     """One step on the batch, split over the replicas -> loss of each, change of each weight."""
     with strategy.scope():
         model = build(world.model, seed=0)
-        optimizer = tf_keras.optimizers.legacy.SGD(LEARNING_RATE)
+        optimizer = make_optimizer(LEARNING_RATE, **options)
     size = PAIRS // strategy.num_replicas_in_sync
     values = strategy.experimental_distribute_values_from_function(
         lambda context: part(batch, context.replica_id_in_sync_group, size)
@@ -72,6 +75,9 @@ def train(world, strategy, batch):
     # One replica would be traced for longer than it runs.
     run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
     found = strategy.experimental_local_results(run(on_replica, args=(values,)))
+    columns = Columns(strategy, shared=model.encoder.shared_tables, others=[])
+    columns.note_step()
+    columns.synchronize()
     after = [weight.numpy() for weight in model.trainable_variables]
     changes = [new - old for new, old in zip(after, before, strict=True)]
     return [float(loss) for loss in found], changes
@@ -99,10 +105,10 @@ def assert_gradients_match(changes, expected):
         assert np.abs(change - other).max() < 1e-4 * np.abs(other).max()
 
 
-def assert_learned_alike(world, two_replicas, batch):
+def assert_learned_alike(world, two_replicas, batch, *optimizer, **options):
     """By two replicas, and by one device with all the pairs."""
-    (loss,), expected = train(world, one_device(), batch)
-    found, changes = train(world, two_replicas, batch)
+    (loss,), expected = train(world, one_device(), batch, *optimizer, **options)
+    found, changes = train(world, two_replicas, batch, *optimizer, **options)
     np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
     assert_gradients_match(changes, expected)
 
@@ -114,12 +120,23 @@ def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, optio
     assert_learned_alike(world, two_replicas, world.batch())
 
 
-def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_vocabulary):
-    """Half of the words have ids of their own; each replica has other texts."""
+@pytest.mark.parametrize("options", [{}, {"global_clipnorm": 1e-3}])
+def test_replicas_know_the_whole_length_of_a_row(two_replicas, options):
+    """Each has half of its columns; the optimizer divides by its length, and clips by all."""
+    world = World(schema.Objective(negatives_across_replicas=True))
+    assert_learned_alike(world, two_replicas, world.batch(), RowwiseAdagrad, **options)
+
+
+@pytest.mark.parametrize("word_dim", [16, 15])
+def test_replicas_add_up_ngrams_and_the_weights_of_words(two_replicas, write_vocabulary, word_dim):
+    """Half of the words have ids of their own; each replica has other texts.
+
+    Two replicas share 16 columns; of 15, one has all.
+    """
     known = write_vocabulary({f"w{word}": 40 - word for word in range(20)})
     text = {"bigram_buckets": 0, "char_ngram_buckets": 500, "vocabulary": known}
     objective = schema.Objective(negatives_across_replicas=True)
-    world = World(objective, text=text, word_weights="learned")
+    world = World(objective, text=text, word_weights="learned", word_dim=word_dim)
     assert_learned_alike(world, two_replicas, world.batch())
 
 

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from common import sts as sts_files
+from common.errors import InputError
+from evaluation.encoders.words import TfIdf
 from evaluation.report.tables import SIZES
 from evaluation.tasks import sts
 from tests.common.test_sts import read, row
@@ -77,6 +79,17 @@ def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
         mean = (2 * of[0] + 3 * of[1]) / 5
         assert result.metrics[f"{kind}mean_of_sets"] == pytest.approx(mean)
     assert result.counts["unjudged_pairs"] == 1
+
+
+def test_texts_without_a_common_word_score_alike_by_words_alone(write_text, fake_encoder):
+    """A baseline of words says so, and an encoder to which all is alike is refused."""
+    data = read(
+        write_text("pairs.csv", "\n".join([row("5", one="a", two="b"), row("1", one="c", two="d")]))
+    )
+    baseline = TfIdf().fit([text for pair in data.texts() for text in pair])
+    assert np.isnan(sts.evaluate(baseline, data).metrics["pearson"])
+    with pytest.raises(InputError, match="pairs"):
+        sts.evaluate(fake_encoder({text: [1.0, 0.0] for text in "abcd"}), data)
 
 
 def test_repeats_and_conflicts_are_counted(write_text, word_encoder):

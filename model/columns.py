@@ -49,7 +49,7 @@ class Columns:
         others: Sequence[tf.Variable],
     ):
         self._strategy, self._replicas = strategy, strategy.num_replicas_in_sync
-        self._are_current = True
+        self._step: int | None = None
         self._exchanges = []
         if shared and self._replicas > 1:
             self._exchanges = [
@@ -57,16 +57,12 @@ class Columns:
                 *(self._copy(variable) for variable in others),
             ]
 
-    def note_step(self) -> None:
-        """Notes that the replicas have trained."""
-        self._are_current = False
-
-    def synchronize(self) -> None:
-        """Called by all workers at the same step."""
-        if not self._are_current:
+    def synchronize(self, step: int) -> None:
+        """Called by all workers after the same step; once is enough."""
+        if step != self._step:
             for exchange in self._exchanges:
                 exchange()
-        self._are_current = True
+        self._step = step
 
     def _exchange(self, variable: tf.Variable) -> Callable[[], None]:
         rows, dim = variable.shape

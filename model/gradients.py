@@ -94,8 +94,7 @@ class Step:
 
     def _read(self, table: tf.Variable, ids: tf.Tensor) -> tf.Tensor:
         owners = columns.owners(table.shape[1], self._replicas)
-        rows = columns.block(table, ids, replica=self._replica, owners=owners)
-        rows = tf.stop_gradient(rows)
+        rows = tf.stop_gradient(columns.block(table, ids, replica=self._replica, owners=owners))
         self._tape.watch(rows)
         self._reads.append(_Read(table, ids, rows))
         return rows

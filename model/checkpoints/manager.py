@@ -32,7 +32,7 @@ class Checkpoints(tf.train.CheckpointManager):
 
     What is restored is in `folder`, the model folder; this process writes in `directory`. Workers
     other than the chief take part in saving, since some variables need all replicas, and write
-    elsewhere. `synchronize` is called before one is written.
+    elsewhere. `synchronize` is called with the step before one is written.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Checkpoints(tf.train.CheckpointManager):
         folder: Path,
         directory: Path,
         config: schema.Trainer,
-        synchronize: Callable[[], None],
+        synchronize: Callable[[int], None],
     ):
         self._folder, self._restored_step = folder, 0
         self._synchronize = synchronize
@@ -75,7 +75,7 @@ class Checkpoints(tf.train.CheckpointManager):
         if step == self._restored_step or (check_interval and is_early):
             return None
         with _writing():
-            self._synchronize()
+            self._synchronize(step)
             return super().save(checkpoint_number, check_interval=False, options=options)
 
 

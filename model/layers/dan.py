@@ -169,8 +169,7 @@ class AveragingEncoder(SentenceEncoder):
     ) -> tf.Tensor:
         """The sums of vectors, added; each word and n-gram of the batch is looked up once.
 
-        Its gradient needs no sum and no vector, but for learned weights: `tf.add_n` does not ask
-        for shapes, as `+` does. Of `count` texts, int32 scalar: float32 [count, word_dim].
+        Of `count` texts, int32 scalar: float32 [count, word_dim], or a replica's columns of it.
         """
         words = bags[WORDS]
         by_root = embedding.one_by_root(words.texts, count)

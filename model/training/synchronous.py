@@ -39,7 +39,6 @@ class SynchronousTrainer(Trainer):
         for number, index in enumerate(drawn, start + 1):
             is_last = tf.constant(number == start + count)
             values.append(self._steps[index](self._iterators[index], is_last))
-            self._run.columns.note_step()
             self._state.average.step(number)
             is_stopped = self._is_told_to_stop(number)
             if is_stopped:

@@ -55,7 +55,7 @@ class Validator(orbit.AbstractEvaluator):
         """
         logs: dict[str, float] = {}
         samples = []
-        self._run.columns.synchronize()
+        self._run.columns.synchronize(self._run.step)
         with self._run.state.average.in_place():
             for task, batches, step in zip(
                 self._run.tasks, self._batches, self._steps, strict=True

@@ -1,3 +1,4 @@
+import itertools
 import shutil
 
 import numpy as np
@@ -14,6 +15,8 @@ from model.training import run
 # first use of a device.
 (_CPU,) = tf.config.list_physical_devices("CPU")
 tf.config.set_logical_device_configuration(_CPU, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+KEY_BASES = itertools.count(1_000_000, 1_000)
 
 TINY = """\
 task:
@@ -220,3 +223,11 @@ def bfloat16():
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
     yield
     tf_keras.mixed_precision.set_global_policy("float32")
+
+
+@pytest.fixture
+def two_replicas(monkeypatch):
+    # A process remembers what each number of a collective was used for, and every strategy
+    # counts from the same one on: TensorFlow's own tests do this too.
+    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
+    return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(2)])

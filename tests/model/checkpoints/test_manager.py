@@ -25,7 +25,7 @@ class Run:
             folder=folder,
             directory=directory or folder,
             config=schema.Trainer(checkpoint_interval=10, max_to_keep=keep),
-            synchronize=lambda: self.weight.assign(float(self.step)),
+            synchronize=self.weight.assign,
         )
         self.restored = self.checkpoints.restore_or_initialize()
 

@@ -1,7 +1,5 @@
 """Two replicas of 64 pairs against one device with all 128."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,7 +15,6 @@ from model.tasks.response_selection import ResponseSelectionTask
 PAIRS, REPLICAS = 128, 2
 LEARNING_RATE = 100.0
 """Large, so that a step is large beside the rounding of the weights that it is measured on."""
-KEY_BASES = itertools.count(1_000_000, 1_000)
 EVERYTHING = {"both_directions": True, "margin": 0.3, "mask_duplicates": True}
 OBJECTIVES = pytest.mark.parametrize(
     ("options", "learned"),
@@ -75,9 +72,7 @@ def train(world, strategy, batch, make_optimizer=tf_keras.optimizers.legacy.SGD,
     # One replica would be traced for longer than it runs.
     run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
     found = strategy.experimental_local_results(run(on_replica, args=(values,)))
-    columns = Columns(strategy, shared=model.encoder.shared_tables, others=[])
-    columns.note_step()
-    columns.synchronize()
+    Columns(strategy, shared=model.encoder.shared_tables, others=[]).synchronize(1)
     after = [weight.numpy() for weight in model.trainable_variables]
     changes = [new - old for new, old in zip(after, before, strict=True)]
     return [float(loss) for loss in found], changes
@@ -85,14 +80,6 @@ def train(world, strategy, batch, make_optimizer=tf_keras.optimizers.legacy.SGD,
 
 def part(batch, number, size):
     return tf.nest.map_structure(lambda rows: rows[number * size : (number + 1) * size], batch)
-
-
-@pytest.fixture
-def two_replicas(monkeypatch):
-    # A process remembers what each number of a collective was used for, and every strategy
-    # counts from the same one on: TensorFlow's own tests do this too.
-    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
-    return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(REPLICAS)])
 
 
 def one_device():

@@ -39,7 +39,11 @@ def _provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 
 
 
 class TfIdf:
-    """scikit-learn's TF-IDF of lower-cased words and single marks, smoothed idf; of length 1."""
+    """scikit-learn's TF-IDF of lower-cased words and single marks, smoothed idf.
+
+    A word counts as often as it occurs times 1 + ln((1 + n) / (1 + texts with it)); rows have
+    length 1, so a dot product is a cosine.
+    """
 
     path = "TF-IDF"
     sparse = True
@@ -72,7 +76,8 @@ class Bm25:
     """BM25 of lower-cased words and single marks, as the library bm25s computes it.
 
     A query is its words, a document what BM25 gives for each of its words, so a dot product is the
-    score. Document frequencies and the mean length are those of all texts to score.
+    score. Document frequencies and the mean length are those of all texts to score. There is no
+    embedding that is the same in both roles.
     """
 
     path = "BM25"
@@ -119,9 +124,10 @@ class WordTable(NamedTuple):
 
 
 def untrained(*, letters: bool) -> WordTable:
-    """Return words of normal numbers, drawn by the checksum of the word in lower case.
+    """Return the words of an untrained model: `RANDOM_DIM` normal numbers, drawn by a checksum.
 
-    With `letters` those of its letter trigrams are added; ends of words count as letters.
+    The checksum is of the word in lower case. With `letters` the mean of its letter trigrams is
+    added; ends of words count as letters.
     """
 
     def vector(word: str) -> np.ndarray:

@@ -16,9 +16,9 @@ def label_counts(predicted: np.ndarray, relevant: np.ndarray) -> np.ndarray:
 
 
 def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the score from which on a yes has the highest F1, of equal ones the highest.
+    """Return the score from which on a yes has the highest F1, float [items] and bool [items].
 
-    It is the middle of the gap below the lowest yes. Takes float [items] and bool [items].
+    It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
     """
     from sklearn.metrics import precision_recall_curve  # few commands need it
 
@@ -31,9 +31,10 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
 
 
 def from_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return precision, recall, F1 and accuracy of `label_counts` or sums of them, [..., items, 5].
+    """Return the scorer's precision, recall, F1 and accuracy of the label "true".
 
-    A ratio without a denominator is 0, as the scorer has it.
+    `counts` is [..., items, 5], of `label_counts` or sums of these for each query. A ratio without
+    a denominator is 0, as the scorer has it.
     """
     hits, predicted, relevant, agreement, total = np.moveaxis(np.sum(counts, axis=-2), -1, 0)
     precision = hits / np.maximum(1, predicted)

@@ -1,6 +1,7 @@
 """Correlation of predicted with gold scores (tables 3 and 4 of the paper).
 
-Along the last axis: of one sample, [n], or of many bootstrap resamples at once, [resamples, n].
+Every function works along the last axis, so one call computes the metric of one sample, [n], or
+of many bootstrap resamples at once, [resamples, n].
 """
 
 import numpy as np
@@ -10,9 +11,11 @@ import scipy.stats
 def pearson(
     predicted: np.ndarray, gold: np.ndarray, *, where: np.ndarray | bool = True
 ) -> np.ndarray:
-    """Return Pearson's r of the pairs that count, [..., n]: float64 [...], NaN if undefined.
+    """Return Pearson's r, sum(x y) / sqrt(sum(x^2) sum(y^2)) of centred x and y, in [-1, 1].
 
-    The same to the last bit as `scipy.stats.pearsonr`, which cannot leave out elements.
+    Takes float [..., n], and bool [..., n] for the pairs that count; returns float64 [...], NaN
+    where r is undefined: fewer than two pairs, or a constant input. The same to the last bit as
+    `scipy.stats.pearsonr`, which cannot leave out elements.
     """
     products = np.vecdot(_unit(predicted, where=where), _unit(gold, where=where))
     return np.clip(products, -1.0, 1.0)

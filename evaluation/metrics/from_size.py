@@ -1,6 +1,7 @@
 """95% intervals of published figures, from the figure and the number of items alone.
 
-On the STS Benchmark, Fisher's and the bootstrap's differ by less than 0.005 at either end.
+For rows of which only the figure is printed. Both formulas are approximations; on the STS Benchmark
+Fisher's interval and the bootstrap's differ by less than 0.005 at either end.
 """
 
 import numpy as np

@@ -1,8 +1,11 @@
 """Metrics of ranked lists: MAP, AvgRec and MRR of CQA (table 6).
 
-They follow the organisers' scorer of SemEval Task 3, and reproduce what it prints for subtask B in
-2016 and 2017: lists are cut at 10, a query without a relevant candidate scores 0 and stays in the
-mean, and candidates with equal scores keep the order of the file.
+The CQA metrics follow the organisers' scorer of SemEval Task 3: lists are cut at 10, a query
+without a relevant candidate scores 0 and stays in the mean, and candidates with equal scores keep
+the order of the file. These conventions reproduce every MAP, AvgRec and MRR that the organisers
+print for subtask B, in 2016 and in 2017.
+
+Each query first becomes a few numbers; a metric is a mean or a ratio of sums of these over queries.
 """
 
 from collections.abc import Sequence
@@ -33,7 +36,10 @@ def reciprocal_rank(labels: np.ndarray) -> float:
 
 
 def recall_counts(rankings: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return hits@k of each query, k = 1..10, and the most possible: int [queries, 10] each."""
+    """Return hits@k of each query for k = 1..10 and the most possible: int [queries, 10] each.
+
+    The most possible at k is min(k, relevant candidates of the query).
+    """
     first = np.zeros((len(rankings), CUT), dtype=np.int64)
     for row, labels in zip(first, rankings, strict=True):
         row[: len(labels[:CUT])] = labels[:CUT]
@@ -45,6 +51,7 @@ def average_recall(hits: np.ndarray, possible: np.ndarray) -> np.ndarray:
     """Return the scorer's AvgRec: the mean over k = 1..10 of hits@k over the most possible.
 
     Both are [..., queries, 10], of `recall_counts`, and are summed over queries before dividing.
+    0 where no query has a relevant candidate.
     """
     hits, possible = np.sum(hits, axis=-2), np.sum(possible, axis=-2)
     return np.mean(hits / np.maximum(possible, 1), axis=-1)

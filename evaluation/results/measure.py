@@ -72,7 +72,7 @@ def measured(
         metrics=whole.once(),
         groups={name: {"n": one.units, "metrics": one.once()} for name, one in of_groups.items()},
         # Behind those of the items: what they have no score of, such as chance.
-        baselines=scored | dict(result.baselines) | scored,
+        baselines=scored | {k: of for k, of in result.baselines.items() if k not in scored},
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows of tables: of CSV and TSV for all packages, also of JSON lines and Parquet for local files.
+"""Rows of tables, CSV, TSV, JSON lines or Parquet, for all packages.
 
 Between tabs quotes are text, as most TSV files have them; between other delimiters they enclose
 fields, in which delimiters and line breaks are text (RFC 4180). `--quotes` and `--escape` say
@@ -7,7 +7,6 @@ the file can still be read.
 """
 
 import csv
-import logging
 from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,12 +17,12 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from common.errors import InputError, message_of
-from common.text_files import load_json, opened, parse_lines, unpacked_name
+from common.text_files import load_json, opened, unpacked_name
 
 T = TypeVar("T")
-_LOG = logging.getLogger(__name__)
 JSON_LINES, PARQUET = (".jsonl", ".ndjson", ".json"), ".parquet"
 MAX_FIELD_CHARACTERS = 1 << 20  # a row with a longer field cannot be read
+ROWS_A_BATCH = 5_000  # of Parquet in memory
 MOST_LINES = 100  # of a field, unless `--quotes` is given: a stray quote must not take in rows
 TAB = "\t"
 RFC4180, NONE = "rfc4180", "none"
@@ -67,27 +66,29 @@ def check_escape(escape: str | None, *, quotes: str | None) -> None:
 
 Line = tuple[int, bytes, str]
 """Number, content without its line feed, and why it cannot be read: only its start is here then."""
+Choose = Callable[[Sequence[str]], Sequence[str]]
+"""The columns of a file -> those to read; a ValueError if one is missing."""
 
 
 class Row(NamedTuple):
-    """A row of a file, the header among them."""
+    """A row of a file."""
 
-    number: int  # of its first line
-    fields: list[str]  # as many as the header has; none if it cannot be read
+    number: int  # of its first line, or of a row of Parquet, from 1
+    fields: dict[str, Any] = {}
     fault: str = ""  # why it cannot be read
     raw: bytes = b""  # what cannot be read
 
 
 class UnreadableRowError(ValueError):
-    """A row cannot be read, or takes in the rest of the file; `line` is its first one."""
+    """A header cannot be read, or a row takes in the rest of the file; `line` is its first one."""
 
     def __init__(self, line: int, fault: str):
         super().__init__(fault)
         self.line = line
 
 
-def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
-    """Yields the header and all rows; empty lines are no rows.
+def delimited_rows(lines: Iterable[Line], dialect: Dialect, choose: Choose) -> Iterator[Row]:
+    """Yields the rows below the header, or all with `--columns`; empty lines are no rows.
 
     A row is faulty if it cannot be read, has another number of fields than the header or repeats
     it, as where files were joined. Of one that cannot be read, the lines behind its first are read
@@ -99,9 +100,8 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
     form = csv.reader([], quoting=quoting, strict=True, **of).dialect
     lines = iter(lines)
     again: deque[Line] = deque()
-    header = list(map(_bare, dialect.columns or ()))
-    if dialect.columns:
-        yield Row(0, list(dialect.columns))
+    if header := list(dialect.columns or ()):
+        choose(header)
     while line := again.popleft() if again else next(lines, None):
         row = [line]
         fields, fault = _fields(row, form)
@@ -124,13 +124,23 @@ def rows(lines: Iterable[Line], dialect: Dialect) -> Iterator[Row]:
         elif fields and header and len(fields) != len(header):
             named = "--columns" if dialect.columns else "the header"
             fault = f"{len(fields)} fields; {named} has {len(header)}"
-        elif fields and header and header[0] in fields[0].casefold():
-            fault = "the header again" if list(map(_bare, fields)) == header else ""
+        elif fields and header and header[0] in fields[0]:
+            fault = "the header again" if _names(fields) == header else ""
+        if fault and not header:
+            raise UnreadableRowError(row[0][0], fault)
         if fault:
-            yield Row(row[0][0], [], fault, b"\n".join(content for _, content, _ in row))
+            yield Row(row[0][0], {}, fault, b"\n".join(content for _, content, _ in row))
+        elif fields and header:
+            yield Row(row[0][0], dict(zip(header, fields, strict=True)))
         elif fields:
-            header = header or list(map(_bare, fields))
-            yield Row(row[0][0], fields)
+            choose(header := _names(fields))
+    if not header:
+        choose(header)
+
+
+def _names(fields: Iterable[str]) -> list[str]:
+    """The names in a header without outer white space and byte order marks."""
+    return [name.strip("\ufeff\u200b \t\r\n\xa0") for name in fields]
 
 
 def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
@@ -148,24 +158,53 @@ def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
     return None, "" if fault == "unexpected end of data" else f"{fault}{_HINT}"
 
 
-def position_of(name: str, header: Sequence[str]) -> int:
-    """The position of a column, by its name or else by its name in any case, without outer space.
+def json_rows(lines: Iterable[Line], load: Callable[[bytes], Any]) -> Iterator[Row]:
+    """Yields the objects of JSON lines; empty lines are no rows."""
+    for number, line, unread in lines:
+        if not line or line.isspace():
+            continue
+        fault = unread
+        try:
+            record = None if fault else load_json(line, load)
+        except Exception as error:  # of any parser
+            fault = str(error)
+        else:
+            if isinstance(record, dict):
+                yield Row(number, record)
+                continue
+            fault = fault or f"not a JSON object but {type(record).__name__}"
+        yield Row(number, {}, f"{fault}; accepted: an object a line", line)
 
-    ValueError if there is none, or more than one.
-    """
-    found = [place for place, other in enumerate(header) if other == name]
-    found = found or [place for place, other in enumerate(header) if _bare(other) == _bare(name)]
-    if len(found) != 1:
-        shown = ", ".join(map(repr, header[:20])) or "none"
-        more = f", ... ({len(header):,} in all)" if len(header) > 20 else ""
-        what = f"{len(found)} fields" if found else "no field"
-        raise ValueError(f"{what} {name!r}; its fields are {shown}{more}")
-    return found[0]
+
+def parquet_rows(table: Any, choose: Choose) -> Iterator[Row]:
+    """Yields the rows of a `pyarrow.parquet.ParquetFile`, a batch at a time."""
+    wanted = list(dict.fromkeys(choose(table.schema_arrow.names)))
+    batches = table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False)
+    records = (record for batch in batches for record in _in_microseconds(batch).to_pylist())
+    yield from (Row(number, record) for number, record in enumerate(records, start=1))
 
 
-def _bare(name: str) -> str:
-    """A name in lower case without outer white space and byte order marks."""
-    return name.strip("\ufeff\u200b \t\r\n\xa0").casefold()
+def _in_microseconds(batch: Any) -> Any:
+    """The batch with times that Python can hold."""
+    import pyarrow as pa  # few files need it
+
+    for place, field in enumerate(batch.schema):
+        if pa.types.is_timestamp(field.type):
+            times = batch.column(place).cast(pa.timestamp("us", field.type.tz), safe=False)
+            batch = batch.set_column(place, field.name, times)
+    return batch
+
+
+def column_of(given: Sequence[str], columns: Iterable[str]) -> str:
+    """The column that has one of some names; ValueError if none has, or several have."""
+    found = [name for name in columns if name in given]
+    if len(found) == 1:
+        return found[0]
+    names = list(columns)
+    shown = ", ".join(map(repr, names[:20])) or "none"
+    more = f", ... ({len(names):,} in all)" if len(names) > 20 else ""
+    several = f"{len(found)} fields {' and '.join(map(repr, dict.fromkeys(found)))}"
+    raise ValueError(f"{several if found else f'no field {given[0]!r}'}; they are {shown}{more}")
 
 
 def parse_rows(
@@ -182,26 +221,23 @@ def parse_rows(
     (none of Parquet). A .csv is separated by commas, other files with a header by tabs.
     """
 
-    def parsed(row: dict[str, Any]) -> T:
-        names, fields = list(row), dict(row)
-        for name, given in columns.items():
-            value = row[names[_position(names, given)]]
-            if isinstance(value, bool | list | dict):
-                raise ValueError(f"{name} is {value!r}; accepted: text or a number")
-            # Null, or NaN, which pandas writes for it.
-            fields[name] = "" if value is None or value != value else value
-        return parse(fields)
+    def choose(there: Iterable[str]) -> list[str]:
+        return [column_of(given, there) for given in columns.values()]
 
-    kind, number = PurePath(unpacked_name(path)).suffix, 1
-    if kind in JSON_LINES:
-        decode = msgspec.json.Decoder(dict[str, Any]).decode
-        yield from parse_lines(path, lambda line: parsed(load_json(line.encode(), decode)))
-        return
+    number = 1
     try:
-        table = _parquet(path, columns) if kind == PARQUET else _delimited(path, columns, dialect)
-        for place, row in table:
-            number = place
-            yield parsed(row)
+        for row in _rows_of(path, dialect, choose):
+            number = row.number
+            if row.fault:
+                raise ValueError(row.fault)
+            fields = dict(row.fields)
+            for name, column in zip(columns, choose(row.fields), strict=True):
+                value = row.fields[column]
+                if isinstance(value, bool | list | dict):
+                    raise ValueError(f"{name} is {value!r}; accepted: text or a number")
+                # Null, or NaN, which pandas writes for it.
+                fields[name] = "" if value is None or value != value else value
+            yield parse(fields)
     except Exception as error:  # of any library
         if getattr(error, "filename", None):  # it names the file already
             raise
@@ -209,43 +245,21 @@ def parse_rows(
         raise InputError(f"{path}:{number}: {message_of(error)}") from error
 
 
-def _position(names: Sequence[str], given: Sequence[str]) -> int:
-    """The position of a column that may have one of several names."""
-    found = [name for name in given if name in names]
-    if len(found) > 1:
-        raise ValueError(f"columns {' and '.join(map(repr, found))}; accepted: one of them")
-    return position_of(found[0] if found else given[0], names)
+def _rows_of(path: Path, dialect: Dialect, choose: Choose) -> Iterator[Row]:
+    kind = PurePath(unpacked_name(path)).suffix
+    if kind == PARQUET:
+        import pyarrow.parquet
 
-
-def _parquet(
-    path: Path, columns: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    import pyarrow.parquet  # few files need it
-
-    with pyarrow.parquet.ParquetFile(path) as table:
-        names = table.schema_arrow.names
-        wanted = [names[_position(names, given)] for given in columns.values()]
-        batches = (batch.to_pylist() for batch in table.iter_batches(columns=wanted))
-        yield from enumerate(chain.from_iterable(batches), start=1)
-
-
-def _delimited(
-    path: Path, columns: Mapping[str, Sequence[str]], dialect: Dialect
-) -> Iterator[tuple[int, dict[str, Any]]]:
+        with pyarrow.parquet.ParquetFile(path) as table:
+            yield from parquet_rows(table, choose)
+        return
     with opened(path) as file:
         numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)
         lines = ((number, line.removesuffix(b"\n"), "") for number, line in numbered)
-        table = rows(lines, dialect_of(path, dialect))
-        header = next(table, Row(1, []))
-        for row in chain([header], table):
-            if row.fault:
-                raise UnreadableRowError(row.number, row.fault)
-            if row is not header:
-                yield row.number, dict(zip(header.fields, row.fields, strict=True))
-                continue
-            for column, given in columns.items():
-                if (name := header.fields[_position(header.fields, given)]) not in given:
-                    _LOG.warning("%s: the column %r is read as %r", path, name, column)
+        if kind in JSON_LINES:
+            yield from json_rows(lines, msgspec.json.Decoder(dict[str, Any]).decode)
+        else:
+            yield from delimited_rows(lines, dialect_of(path, dialect), choose)
 
 
 def dialect_of(path: Path, dialect: Dialect) -> Dialect:

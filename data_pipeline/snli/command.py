@@ -10,6 +10,7 @@ import logging
 import re
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
@@ -17,13 +18,13 @@ from typing import Any
 import orjson
 
 from common.errors import InputError, reading
-from common.tables import TAB, Dialect
+from common.tables import TAB, Dialect, column_of
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.snli.options import SnliOptions
-from data_pipeline.sources.tables.reader import as_raw, field_names, read_rows
+from data_pipeline.sources.tables.reader import as_raw, rows_of
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.lines import MOST_DEAD_LETTERS, MalformedLine
@@ -38,7 +39,6 @@ FIELDS = (
 """What each field may be called; a pair without an id is known by its file and line."""
 NO_LABEL = "-"
 _NUMBERS = {"-1": NO_LABEL} | {str(number): label for number, label in enumerate(LABELS)}
-_FORM = Dialect(TAB)
 _COUNTED = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
 _LOG = logging.getLogger(__name__)
 
@@ -94,6 +94,12 @@ def _require_once(files: list[InputFile]) -> None:
             )
 
 
+def _columns(there: Sequence[str]) -> list[str]:
+    """The columns of a table with the `FIELDS`."""
+    ids = [name for name in FIELDS[-1] if name in there]
+    return [*(column_of(names, there) for names in FIELDS[:-1]), *ids[:1]]
+
+
 class _Pairs:
     """The wanted pairs of files, and what became of the others."""
 
@@ -110,33 +116,29 @@ class _Pairs:
     def read(self, file: InputFile) -> dict[str, Any]:
         """Adds the pairs of a file; returns its entry in COMPLETED."""
         tap = Tap()
+        letters = self.contents[DEAD_LETTERS]
         with reading("--input"):
-            there = field_names(file, form=_FORM)
-            names = [next((name for name in of if name in there), of[0]) for of in FIELDS]
-            names = names if names[-1] in there else names[:-1]
-            for rows in read_rows(file, names, tap=tap, form=_FORM):
-                malformed = list(rows.malformed)
-                for number, values in zip(rows.numbers, rows.values, strict=True):
-                    own_id = f"{PurePath(file.path).name}:{number}"
-                    try:
-                        self.counts.update(self._add(*values, own_id))
-                    except ValueError as error:
-                        letter = MalformedLine(file.path, number, as_raw(values), str(error))
-                        malformed.append(letter)
-                self.counts.update(lines=rows.total, malformed=len(malformed))
-                letters = self.contents[DEAD_LETTERS]
-                malformed.sort(key=lambda line: line.number)
-                left = MOST_DEAD_LETTERS - len(letters)
-                letters += [line.as_dead_letter() for line in malformed[:left]]
+            for number, fields, fault, raw in rows_of(file, _columns, tap=tap, form=Dialect(TAB)):
+                self.counts["lines"] += 1
+                try:
+                    if fault:
+                        raise ValueError(fault)
+                    self.counts.update(self._add(fields, f"{PurePath(file.path).name}:{number}"))
+                except ValueError as error:
+                    self.counts["malformed"] += 1
+                    letter = MalformedLine(file.path, number, raw or as_raw(fields), str(error))
+                    letters += [letter.as_dead_letter()] * (len(letters) < MOST_DEAD_LETTERS)
         return file.describe(tap)
 
-    def _add(self, *row: Any) -> tuple[str, ...]:
+    def _add(self, row: dict[str, Any], own_id: str) -> tuple[str, ...]:
         """Adds a row to its shard, a hash of its id; returns what it counts as.
 
-        `row` is label, premise, hypothesis and id; what follows stands in for a missing id. Raises
-        a ValueError if it cannot be parsed.
+        `own_id` stands in for a missing id. Raises a ValueError if the row cannot be parsed.
         """
-        label, premise, hypothesis, pair_id, *_ = row
+        found: list[Any]
+        found = [next((row[name] for name in of if name in row), None) for of in FIELDS]
+        label, premise, hypothesis, pair_id = found
+        pair_id = own_id if pair_id is None else pair_id
         label, pair_id = (str(one) if isinstance(one, int) else one for one in (label, pair_id))
         for names, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):

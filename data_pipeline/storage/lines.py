@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
+from itertools import chain, count, repeat
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -23,6 +24,7 @@ import numpy as np
 import orjson
 from backports import zstd
 
+from common.tables import Line
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 
@@ -75,13 +77,13 @@ class LineBatch(NamedTuple):
         """The lines, one by one."""
         return self.content.split(b"\n")
 
-    def malformed(self, index: int, line: bytes, reason: str) -> MalformedLine:
-        """The line of this index could not be parsed, and why."""
-        if index == 0 and self.first_bytes:
-            # It was cut, so nothing can parse it.
-            reason = f"a line of {self.first_bytes} bytes; at most {MAX_LINE_BYTES} are read"
-            line = line[:KEPT_OF_TOO_LONG]
-        return MalformedLine(self.path, self.first_line + index, line, reason)
+    def numbered(self) -> Iterator[Line]:
+        """The lines with their numbers."""
+        lines, fault = self.lines, ""
+        if self.first_bytes:
+            fault = f"a line of {self.first_bytes} bytes; at most {MAX_LINE_BYTES} are read"
+            lines[0] = lines[0][:KEPT_OF_TOO_LONG]
+        return zip(count(self.first_line), lines, chain([fault], repeat("")))
 
 
 def is_compressed(file: InputFile) -> bool:

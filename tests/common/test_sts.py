@@ -113,7 +113,7 @@ def test_tables_of_scores_and_sick(write_text, tmp_path):
     ("name", "text"),
     [
         ("a.csv", 'score,id,left,right\n0.25,1,"a, b",c\n1,2,"d\n""e""",f\n'),
-        ("a.tsv", 'id\tLeft \tscore\tright\n1\ta, b\t0.25\tc\n\n2\t"d\n""e"""\t1\tf\n'),
+        ("a.tsv", 'id\tleft \tscore\tright\n1\ta, b\t0.25\tc\n\n2\t"d\n""e"""\t1\tf\n'),
         ("a.csv.gz", '\ufeff"left",right,score\r\n"a, b",c,0.25\r\n"d\n""e""",f,1\r\n'),
     ],
 )

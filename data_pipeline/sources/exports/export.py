@@ -12,25 +12,21 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import ijson
 
 from common.errors import reading
+from common.tables import PARQUET, Row
 from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.exports.options import export_of
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import (
-    PARQUET,
     SKIPPED,
-    Found,
     Rows,
     as_raw,
-    field_names,
-    getter,
     in_batches,
-    json_lines,
-    read_rows,
+    rows_of,
     suffix_of,
 )
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.lines import MalformedLine, read_chunks
+from data_pipeline.storage.lines import read_chunks
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Record = dict[str, Any]
@@ -45,7 +41,7 @@ class Export(NamedTuple):
 
     files: tuple[str, ...]
     """Patterns of the names of its files in a folder or a zip, such as `*/result.json`."""
-    records: Callable[[InputFile, Tap], Iterator[Found]]
+    records: Callable[[InputFile, Tap], Iterator[Row]]
     """A file -> its records; the file is read through the tap."""
     fields: Mapping[str, str]
     """Role, as in `tables.source`, -> the name of its field, which may be dotted."""
@@ -93,21 +89,18 @@ class ExportReader:
         export = export_of(self.name)
         for inner in inner_files(file, export.files, is_needed=True):
             if not is_one_of(inner.path, export.people_files):
-                found = self._messages(export, inner, names, tap if inner is file else Tap())
-                yield from in_batches(inner.path, found)
+                found = self._messages(export, inner, tap if inner is file else Tap())
+                yield from in_batches(inner.path, found, names)
 
-    def _messages(
-        self, export: Export, file: InputFile, names: Sequence[str], tap: Tap
-    ) -> Iterator[Found]:
-        getters, folder = list(map(getter, names)), PurePath(file.path).parent.name
+    def _messages(self, export: Export, file: InputFile, tap: Tap) -> Iterator[Row]:
+        folder = PurePath(file.path).parent.name
         rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
         for name, given in self.filters.items():
             rules[name] = partial(export.filters[name], given)
-        for found in export.records(file, tap):
-            if isinstance(found, MalformedLine):
-                yield found
+        for number, record, fault, raw in export.records(file, tap):
+            if fault:
+                yield Row(number, {}, fault, raw)
                 continue
-            number, record = found
             try:
                 if not isinstance(record, dict):
                     raise TypeError(f"not a JSON object but {type(record).__name__}")
@@ -121,9 +114,9 @@ class ExportReader:
             except _OF_ANOTHER_FORM as error:
                 is_missing = isinstance(error, KeyError)
                 reason = f"field {error} is missing" if is_missing else f"another form: {error}"
-                yield MalformedLine(file.path, number, as_raw(record), reason)
+                yield Row(number, {}, reason, as_raw(record))
             else:
-                yield from ((number, tuple([get(each) for get in getters])) for each in messages)
+                yield from (Row(number, each) for each in messages)
 
 
 class InnerFile(InputFile):
@@ -168,7 +161,7 @@ def inner_files(
 
 def json_items(
     file: InputFile, tap: Tap, path: str = "", about: Mapping[str, str] = {}, inside: str = ""
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[Row]:
     """Yields the objects of a list in a JSON document, one by one, in bounded memory.
 
     The list is at `path`, such as `messages`, or is the document, or each object at `inside`, a
@@ -193,7 +186,7 @@ def json_items(
     events = watched(ijson.parse(ijson.from_iter(chain([first], chunks)), use_float=True))
     try:
         for number, record in enumerate(ijson.items(events, f"{path}.item".lstrip(".")), start=1):
-            yield number, record | values if isinstance(record, dict) else record
+            yield Row(number, record | values if isinstance(record, dict) else record)
     except ijson.JSONError as error:
         reason = str(error).partition("\n")[0]  # the rest shows the place
         raise UnreadableFileError(f"{file.path}: not JSON: {reason}") from error
@@ -202,15 +195,11 @@ def json_items(
         raise UnreadableFileError(f"{file.path}: {what} in it; accepted: files as exported")
 
 
-def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Found]:
+def row_items(file: InputFile, tap: Tap, names: Sequence[str]) -> Iterator[Row]:
     """Yields the rows of JSON lines, a JSON list or, with those of these fields it has, Parquet."""
-    if suffix_of(file.path) == PARQUET:
-        there = field_names(file)
-        names = [name for name in names if name in there]
-        for rows in read_rows(file, names, tap=tap):
-            records = (dict(zip(names, values, strict=True)) for values in rows.values)
-            yield from zip(rows.numbers, records, strict=True)
-        return
-    with closing(read_chunks(file, Tap())) as chunks:
-        is_list = next(chunks, b"").lstrip()[:1] == b"["
-    yield from json_items(file, tap) if is_list else json_lines(file, tap)
+    if suffix_of(file.path) != PARQUET:
+        with closing(read_chunks(file, Tap())) as chunks:
+            if next(chunks, b"").lstrip()[:1] == b"[":
+                yield from json_items(file, tap)
+                return
+    yield from rows_of(file, lambda there: [name for name in names if name in there], tap=tap)

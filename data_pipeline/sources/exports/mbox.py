@@ -12,7 +12,8 @@ from email.message import Message
 from email.utils import mktime_tz, parsedate_tz
 from typing import cast
 
-from data_pipeline.sources.exports.export import Export, Found, People, Record
+from common.tables import Row
+from data_pipeline.sources.exports.export import Export, People, Record
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -76,7 +77,7 @@ def own_words(text: str) -> str:
     return re.sub(r"\n\s*\n", "\n\n", text).strip()
 
 
-def _mails(file: InputFile, tap: Tap) -> Iterator[Found]:
+def _mails(file: InputFile, tap: Tap) -> Iterator[Row]:
     """The mails of a mailbox, each with the number of its first line; of long ones, the start."""
     number, mail = 0, b""
     for batch in read_line_batches(file, tap):
@@ -84,7 +85,7 @@ def _mails(file: InputFile, tap: Tap) -> Iterator[Found]:
         for first in _FIRST_LINE.finditer(batch.content):
             mail += batch.content[read : first.start()]
             if number:
-                yield number, {"mail": mail[:_KEPT_BYTES]}
+                yield Row(number, {"mail": mail[:_KEPT_BYTES]})
             elif mail.strip():
                 break
             here += batch.content.count(b"\n", read, first.start())
@@ -96,7 +97,7 @@ def _mails(file: InputFile, tap: Tap) -> Iterator[Found]:
                 "mail begins with a line such as 'From jane@example.org Fri Jan  1 05:05:00 2010'"
             )
     if number:
-        yield number, {"mail": mail[:_KEPT_BYTES]}
+        yield Row(number, {"mail": mail[:_KEPT_BYTES]})
 
 
 def _messages(record: Record, people: People) -> Iterable[Record]:

@@ -34,7 +34,7 @@ def _people(file: InputFile) -> People:
         user["id"]: user.get("profile", {}).get("display_name")
         or user.get("real_name")
         or user.get("name", "")
-        for _, user in json_items(file, Tap())
+        for user in (row.fields for row in json_items(file, Tap()))
     }
 
 

@@ -9,7 +9,8 @@ from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
-from data_pipeline.sources.exports.export import Export, Found, People, Record
+from common.tables import Row
+from data_pipeline.sources.exports.export import Export, People, Record
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import read_line_batches
@@ -18,12 +19,13 @@ _QUESTION, _ANSWER = "1", "2"
 _END = b"</posts>"
 
 
-def _posts(file: InputFile, tap: Tap) -> Iterator[Found]:
+def _posts(file: InputFile, tap: Tap) -> Iterator[Row]:
     """The rows of a file; an accepted answer has the attribute `accepted`."""
     last = b""
     accepted: set[str | None] = set()  # those to come: a question is before its answers
     for batch in read_line_batches(file, tap):
-        for index, line in enumerate(map(bytes.strip, batch.lines)):
+        for number, content, fault in batch.numbered():
+            line = content.strip()
             if not line or line.startswith(b"<?xml"):
                 continue
             last = line
@@ -32,13 +34,13 @@ def _posts(file: InputFile, tap: Tap) -> Iterator[Found]:
             try:
                 post: dict[str, Any] = dict(ElementTree.fromstring(line).attrib)
             except ElementTree.ParseError as error:
-                yield batch.malformed(index, line, f"{error}; accepted: a row a line")
+                yield Row(number, {}, fault or f"{error}; accepted: a row a line", line)
                 continue
             accepted.add(post.get("AcceptedAnswerId"))
             if (own_id := post.get("Id")) in accepted:
                 accepted.remove(own_id)
                 post["accepted"] = True
-            yield batch.first_line + index, post
+            yield Row(number, post)
     if last != _END:
         raise UnreadableFileError(f"{file.path}: truncated: it ends before </posts>")
 

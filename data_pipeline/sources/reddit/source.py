@@ -90,14 +90,14 @@ def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLi
         if len(found) == starts == batch.number_of_lines:  # one object a line
             return found, []
     found, malformed = [], []
-    for index, line in enumerate(batch.lines):
+    for number, line, fault in batch.numbered():
         try:
             line.decode()
             found.append(load_json(line, decoder.decode))
         except UnicodeDecodeError as error:
-            malformed.append(batch.malformed(index, line, f"not UTF-8: {error}"))
+            malformed.append(MalformedLine(batch.path, number, line, f"not UTF-8: {error}"))
         except (msgspec.MsgspecError, RecursionError) as error:
-            malformed.append(batch.malformed(index, line, str(error)))
+            malformed.append(MalformedLine(batch.path, number, line, fault or str(error)))
     return found, malformed
 
 

@@ -4,13 +4,11 @@ A field of an object inside another, or of a struct, has a dotted name; a number
 element of a list.
 """
 
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
-from itertools import chain, count, islice, repeat
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -22,15 +20,18 @@ from common.tables import (
     JSON_LINES,
     MAX_FIELD_CHARACTERS,
     PARQUET,
+    ROWS_A_BATCH,
+    Choose,
     Dialect,
     Line,
     Row,
     UnreadableRowError,
+    column_of,
+    delimited_rows,
     dialect_of,
-    position_of,
-    rows,
+    json_rows,
+    parquet_rows,
 )
-from common.text_files import load_json
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import (
@@ -42,37 +43,23 @@ from data_pipeline.storage.lines import (
 )
 
 DELIMITED = (".csv", ".tsv")
-ROWS_A_BATCH = 5_000
 MISSING = msgspec.UNSET  # the value of a field that a row does not have
 SKIPPED = "skipped"
 """The role, and the field, of the rule by which a format drops a message because of its kind."""
-NOTE = "--input: "
-_QUOTES = f"{NOTE}some fields are in quotes and have doubled quotes: --quotes rfc4180 reads them"
-_ENCLOSED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 _FORM = Dialect()
 _BUFFER_BYTES = 1 << 20
-Found = tuple[int, Any] | MalformedLine  # a row and its number, or what is none
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
 
-@dataclass
-class Rows:
+class Rows(NamedTuple):
     """Consecutive rows of one file."""
 
     path: str
-    numbers: list[int] = field(default_factory=list)
-    """Where each row is in the file, from 1: its first line, or its row of a Parquet file."""
-    values: list[tuple[Any, ...]] = field(default_factory=list)
-    """The wanted fields of each row, in the order asked for; `MISSING` where it has none."""
-    malformed: list[MalformedLine] = field(default_factory=list)
-    """Rows that could not be read; they are not in `values`."""
-    notes: set[str] = field(default_factory=set)  # what to warn of in the file; begin with `NOTE`
-
-    @property
-    def total(self) -> int:
-        """How many rows were read, malformed ones included."""
-        return len(self.values) + len(self.malformed)
+    numbers: list[int]  # where each is in the file (`Row.number`)
+    values: list[tuple[Any, ...]]
+    """The wanted fields of each, in the order asked for; `MISSING` where it has none."""
+    malformed: list[MalformedLine]  # rows that could not be read; they are not in `values`
 
 
 def suffix_of(path: str, form: Dialect = _FORM) -> str:
@@ -88,18 +75,20 @@ def suffix_of(path: str, form: Dialect = _FORM) -> str:
     )
 
 
-def in_batches(path: str, found: Iterable[Found | str]) -> Iterator[Rows]:
-    """The rows of a file, and notes, some thousands a batch; at least one, which may be empty."""
-    found = iter(found)
-    while True:
-        chunk = list(islice(found, ROWS_A_BATCH))
-        found_rows: list[Any] = [each for each in chunk if type(each) is tuple]
-        malformed = [each for each in chunk if isinstance(each, MalformedLine)]
-        notes = {each for each in chunk if isinstance(each, str)}
-        numbers, values = ([row[place] for row in found_rows] for place in (0, 1))
-        yield Rows(path, numbers, values, malformed, notes)
-        if len(chunk) < ROWS_A_BATCH:
-            return
+def in_batches(path: str, rows: Iterable[Row], names: Sequence[str]) -> Iterator[Rows]:
+    """The fields of these names of all rows of a file; at least one batch, which may be empty."""
+    getters, batch = list(map(getter, names)), Rows(path, [], [], [])
+    for number, fields, fault, raw in rows:
+        if fault:
+            kept = raw[:MAX_FIELD_CHARACTERS]
+            batch.malformed.append(MalformedLine(path, number, kept, fault))
+        else:
+            batch.numbers.append(number)
+            batch.values.append(tuple([get(fields) for get in getters]))
+        if len(batch.values) + len(batch.malformed) == ROWS_A_BATCH:
+            yield batch
+            batch = Rows(path, [], [], [])
+    yield batch
 
 
 def read_rows(
@@ -107,61 +96,47 @@ def read_rows(
 ) -> Iterator[Rows]:
     """Yields the fields of these names of all rows of a file, in its order, in bounded memory.
 
+    Raises as `rows_of`, also if CSV or Parquet lacks a field.
+    """
+    choose = partial(_fields_of, names, are_nested=suffix_of(file.path, form) == PARQUET)
+    return in_batches(file.path, rows_of(file, choose, tap=tap, form=form), names)
+
+
+def _fields_of(names: Sequence[str], columns: Sequence[str], *, are_nested: bool) -> list[str]:
+    """The columns that hold the fields of these names."""
+    outer = [
+        name.partition(".")[0] if are_nested and name not in columns else name for name in names
+    ]
+    return [column_of([name], columns) for name in outer]
+
+
+def rows_of(file: InputFile, choose: Choose, *, tap: Tap, form: Dialect = _FORM) -> Iterator[Row]:
+    """Yields the rows of a file; of CSV and Parquet, `choose` gets all columns.
+
     An InputError if the file's name says no accepted format; an UnreadableFileError if the file
-    cannot be opened, is truncated or corrupt, lacks a field of CSV or Parquet, or a quote takes in
-    too many lines.
+    cannot be opened, is truncated or corrupt, lacks a column, or a quote takes in too many lines.
     """
     suffix = suffix_of(file.path, form)
     if suffix == PARQUET:
-        return _read_parquet(file, names)
-    if suffix in JSON_LINES:
-        return in_batches(file.path, _fields_of_lines(file, names, tap, form.encoding))
-    return in_batches(file.path, _read_delimited(file, names, tap, dialect_of(Path(suffix), form)))
-
-
-def field_names(file: InputFile, *, form: Dialect = _FORM) -> set[str]:
-    """The names of the fields of a file; of JSON lines, those of the first objects."""
-    suffix = suffix_of(file.path, form)
-    if suffix == PARQUET:
-        with _parquet(file) as table:
-            return {*table.schema_arrow.names}
-    batch = next(read_line_batches(file), None)
-    lines = batch.lines if batch else [b""]
-    if suffix not in JSON_LINES:
-        names = lines[0].decode(errors="replace").split(dialect_of(Path(suffix), form).delimiter)
-        return {*map(str.strip, names)}
-    found: set[str] = set()
-    for line in lines:
-        with suppress(ValueError, AttributeError):
-            found |= orjson.loads(line).keys()
-    return found
-
-
-def json_lines(file: InputFile, tap: Tap, encoding: str | None = None) -> Iterator[Found]:
-    """The objects of all lines; empty lines are no rows."""
-    for batch in read_line_batches(file, tap, encoding=encoding):
-        for index, line in enumerate(batch.lines):
-            if not line or line.isspace():
-                continue
-            try:
-                record = load_json(line, orjson.loads)
-                if not isinstance(record, dict):
-                    raise ValueError(f"not a JSON object but {type(record).__name__}")
-            except ValueError as error:
-                yield batch.malformed(index, line, f"{error}; accepted: an object a line")
-            else:
-                yield batch.first_line + index, record
-
-
-def _fields_of_lines(
-    file: InputFile, names: Sequence[str], tap: Tap, encoding: str | None
-) -> Iterator[Found]:
-    getters = list(map(getter, names))
-    for found in json_lines(file, tap, encoding):
-        if isinstance(found, MalformedLine):
-            yield found
+        yield from _of_parquet(file, choose)
+        return
+    lines = _lines(file, tap, form.encoding)
+    try:
+        if suffix in JSON_LINES:
+            yield from json_rows(lines, orjson.loads)
         else:
-            yield found[0], tuple([get(found[1]) for get in getters])
+            yield from delimited_rows(lines, dialect_of(Path(suffix), form), choose)
+    except ValueError as error:
+        place = f"line {error.line}: " if isinstance(error, UnreadableRowError) else ""
+        hint = "; --encoding names another" if "UTF-8" in str(error) else ""
+        raise UnreadableFileError(f"{file.path}: {place}{error}{hint}") from error
+    finally:
+        lines.close()  # an error holds it
+
+
+def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
+    for batch in read_line_batches(file, tap, encoding=encoding):
+        yield from batch.numbered()
 
 
 def getter(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -189,102 +164,20 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _read_delimited(
-    file: InputFile, names: Sequence[str], tap: Tap, form: Dialect
-) -> Iterator[Found | str]:
-    """The fields of all rows, found by the header; empty lines are no rows."""
-    lines = _lines(file, tap, form.encoding)
-    try:
-        table = rows(lines, form)
-        header = next(table, Row(1, []))
-        if header.fault:
-            hint = "; --encoding names another" if "UTF-8" in header.fault else ""
-            said = f"its header cannot be read: {header.fault}{hint}"
-            raise UnreadableFileError(f"{file.path}: {said}")
-        positions, notes = _positions_of(names, header.fields, file.path)
-        yield from notes
-        by_default = form.quotes is None and not form.encloses
-        for row in table:
-            if row.fault:
-                kept = row.raw[:MAX_FIELD_CHARACTERS]
-                yield MalformedLine(file.path, row.number, kept, row.fault)
-            else:
-                values = tuple([row.fields[position] for position in positions])
-                if by_default and any(map(_ENCLOSED.fullmatch, values)):
-                    yield _QUOTES
-                yield row.number, values
-    except UnreadableRowError as error:
-        raise UnreadableFileError(f"{file.path}: line {error.line}: {error}") from error
-    finally:
-        lines.close()  # an error holds it
-
-
-def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
-    for batch in read_line_batches(file, tap, encoding=encoding):
-        faults = chain([batch.malformed(0, b"", "").reason], repeat(""))  # of one that is too long
-        yield from zip(count(batch.first_line), batch.lines, faults)
-
-
-def _positions_of(
-    names: Sequence[str], header: Sequence[str], path: str
-) -> tuple[list[int], set[str]]:
-    """The positions of fields, each there once, and which have other names in the file."""
-    try:
-        positions = [position_of(name, header) for name in names]
-    except ValueError as error:
-        raise UnreadableFileError(f"{path}: {error}") from error
-    others = {
-        f"{NOTE}the field {header[position]!r} is read as {name!r}"
-        for name, position in zip(names, positions, strict=True)
-        if header[position] != name
-    }
-    return positions, others
-
-
-def _read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
-    """The fields of all rows; row groups are read a batch at a time."""
-    first = 1
-    with _parquet(file) as table:
-        header = table.schema_arrow.names
-        outer = [name if name in header else name.partition(".")[0] for name in names]
-        positions, notes = _positions_of(outer, header, file.path)
-        paths = [
-            (header[position], name[len(column) + 1 :].split(".") if name != column else [])
-            for name, column, position in zip(names, outer, positions, strict=True)
-        ]
-        wanted = list({column: None for column, _ in paths})
-        for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
-            columns = {name: _values(batch.column(name)) for name in wanted}
-            values = [
-                [_inner(value, inner) for value in columns[name]] if inner else columns[name]
-                for name, inner in paths
-            ]
-            numbers = list(range(first, first + batch.num_rows))
-            yield Rows(file.path, numbers, list(zip(*values, strict=True)), notes={*notes})
-            first += batch.num_rows
-
-
-def _values(column: pa.Array) -> list[Any]:
-    if pa.types.is_timestamp(column.type):  # Python's times have microseconds
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    return column.to_pylist()
-
-
-@contextmanager
-def _parquet(file: InputFile) -> Iterator[Any]:
-    """The table of a Parquet file; an UnreadableFileError also if what is read inside fails."""
+def _of_parquet(file: InputFile, choose: Choose) -> Iterator[Row]:
     try:
         with closing(file.open()) as stream:
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
             # buffer the columns of a row group, often all rows, are read as a whole.
-            yield pyarrow.parquet.ParquetFile(
+            table = pyarrow.parquet.ParquetFile(
                 pa.PythonFile(stream, mode="r"),
                 pre_buffer=False,
                 buffer_size=_BUFFER_BYTES,
                 page_checksum_verification=True,
             )
+            yield from parquet_rows(table, choose)
     except _UNREADABLE as error:
-        raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
+        raise UnreadableFileError(f"{file.path}: {message_of(error)}") from error
 
 
 def as_raw(value: Any) -> bytes:

@@ -29,7 +29,6 @@ from data_pipeline.sources.tables.options import flag_of
 from data_pipeline.sources.tables.reader import (
     JSON_LINES,
     MISSING,
-    NOTE,
     SKIPPED,
     Rows,
     as_raw,
@@ -166,7 +165,6 @@ class TableSource(NamedTuple):
             if about.markup > _MANY * about.texts and self.markup == "none":
                 what = f"{about.markup:,} {said} have HTML tags or entities"
                 found.append(f"--text_markup html: {what}")
-        found += sorted(group for group in groups if group.startswith(NOTE))
         for role, name in self.names.items():
             flag = flag_of(role) if self.reader is None else "--input"
             if role in _OPTIONAL - groups:
@@ -229,9 +227,9 @@ class TableSource(NamedTuple):
         columns = self._columns(rows.path, [rows.numbers[row] for row in good], values)
         return MessageBatch(
             self._messages(columns),
-            rows.total,
+            len(rows.values) + len(rows.malformed),
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, values, good) | rows.notes,
+            self._groups(fields, values, good),
             _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 

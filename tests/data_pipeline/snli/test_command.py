@@ -104,15 +104,13 @@ def test_numbered_labels_and_other_names_are_read_in_every_form(snli, write_dump
 
 
 def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of):
-    without_id = line()
-    del without_id["pairID"]
     as_json = write_dump(
         "a.jsonl",
         [
             b'{"gold_label": "neu',
             b"[1, 2]",
-            without_id,
             line() | {"sentence1": 7},
+            line() | {"sentence2": None},
             line("entails"),
             b'{"gold_label": "neutral", "sentence1": "\xff"}',
             line(),
@@ -136,7 +134,9 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of):
     ]
     bad = [(as_json, n) for n in (1, 2, 3, 4, 5, 6)] + [(table, n) for n in (2, 4, 5)]
     assert [place for *place, _ in found] == [[str(path), number] for path, number in bad]
-    for (*_, reason), named in zip(found[2:5], ("pairID", "sentence1", "gold_label"), strict=True):
+    for (*_, reason), named in zip(
+        found[2:5], ("sentence1", "sentence2", "gold_label"), strict=True
+    ):
         assert named in reason
     counts = statistics_of(output)
     assert (counts["lines"], counts["malformed"], counts["pairs"]) == (12, 9, 2)

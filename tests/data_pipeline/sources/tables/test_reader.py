@@ -82,17 +82,6 @@ def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
 
 
-def test_a_field_is_found_by_another_name(tmp_path):
-    path = tmp_path / "f.csv"
-    path.write_text("\ufeff\ufeffID , said\n1,one\n")
-    table = pa.table({"Id": ["1"], "said ": ["one"]})
-    pa.parquet.write_table(table, tmp_path / "f.parquet")
-    for name in ("f.csv", "f.parquet"):
-        (rows,) = read_rows(file_of(tmp_path / name), NAMES, tap=Tap())
-        assert rows.values == [("1", "one")]
-        assert len(rows.notes) == 2
-
-
 def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):
     """pandas writes one so."""
     path = tmp_path / "f.csv"
@@ -222,7 +211,7 @@ def test_bytes_that_an_encoding_does_not_have_are_malformed(tmp_path, kind, enco
 
 def test_columns_are_named_where_there_is_no_header(tmp_path):
     path = tmp_path / "f.csv"
-    path.write_text("1,one,x\nID,Said,more\n2,two,y\n3,three\n")
+    path.write_text("1,one,x\nid,said,more\n2,two,y\n3,three\n")
     values, numbers, malformed = read(path, form=Dialect(columns=("id", "said", "more")))
     assert (values, numbers) == ([("1", "one"), ("2", "two")], [1, 3])
     assert [line.number for line in malformed] == [2, 4]

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 
 from common import command_line
 from common.command_line import Command
-from data_pipeline.sample.options import SampleOptions
-from data_pipeline.snli.options import SnliOptions
+from data_pipeline.options import SampleOptions, SnliOptions, VocabularyOptions
 from data_pipeline.sources.exports.options import ImportOptions
 from data_pipeline.sources.reddit.options import RedditOptions
 from data_pipeline.sources.tables.options import ConversationOptions, RowOptions
-from data_pipeline.vocabulary.options import VocabularyOptions
 
 _BEAM = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
 COMMANDS = [
@@ -51,7 +49,7 @@ COMMANDS = [
     Command(
         "snli",
         SnliOptions,
-        run="data_pipeline.snli.command:main",
+        run="data_pipeline.snli:main",
         summary="convert SNLI's files into labelled pairs of sentences, as TFRecord",
         example="--input snli_1.0_train.jsonl.gz --output nli/",
     ),

@@ -13,10 +13,10 @@ from tabulate import tabulate
 
 from common.errors import InputError, reading
 from data_pipeline.execution.exchange import Exchange
-from data_pipeline.execution.options import FolderOptions, LimitOptions
 from data_pipeline.execution.progress import Stage, shown_progress
 from data_pipeline.execution.report import REPORT, Report
 from data_pipeline.execution.runner import is_local, quiet_processes, run_pipeline
+from data_pipeline.options import FolderOptions, LimitOptions
 from data_pipeline.storage.filesystem import read_bytes
 from data_pipeline.storage.inputs import InputFile, require_apart
 from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder

@@ -7,7 +7,7 @@ from typing import Any
 
 from common.command_line import option
 from common.errors import InputError
-from data_pipeline.execution.options import LimitOptions
+from data_pipeline.options import LimitOptions
 from data_pipeline.pairs.tfrecord import CONTEXT
 
 TFRECORD, PARQUET, _ = FORMATS = ("tfrecord", "parquet", "jsonl")

@@ -28,11 +28,11 @@ from data_pipeline.execution.exchange import Block, Exchange, group_all, receive
 from data_pipeline.execution.job import JobResult, run_graph, run_job
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, add_report, read_each, tallied
 from data_pipeline.execution.runner import choose_workers, pipeline_options
+from data_pipeline.options import VocabularyOptions
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.output_folder import OutputFolder, ShardFile, write_aside
-from data_pipeline.vocabulary.options import VocabularyOptions
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 
 WORDS, _ = KINDS = ("words", "bigrams")

@@ -7,7 +7,7 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline.execution.job import require_acceptable
-from data_pipeline.execution.options import LimitOptions
+from data_pipeline.options import LimitOptions
 
 limits_of = partial(LimitOptions, input=("RC",), output="out")
 

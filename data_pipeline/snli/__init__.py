@@ -1,1 +1,0 @@
-"""SNLI files in, TFRecords of premise, hypothesis and label out."""

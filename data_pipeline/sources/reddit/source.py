@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import msgspec
@@ -29,12 +30,12 @@ from data_pipeline.sources.markup import without_entities
 from data_pipeline.sources.masks import are_gone, dropped_by, masks
 from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import MESSAGES, Flow, Layout, MessageBatch, Wording
+from data_pipeline.sources.tables.values import FIRST_SECOND, LAST_SECOND, as_order, as_seconds
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, MalformedLine, read_line_batches
 
 _COMMENT, _SUBMISSION = "t1_", "t3_"  # what ids begin with where they may be of both
-_LAST_SECOND = 2**33  # times from this one on (in the year 2242) are invalid
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 """All characters that `str.strip` strips."""
 _SHOWN = 10  # names that one warning lists
@@ -127,30 +128,22 @@ def unescaped(body: str) -> str:
 
 
 def _seconds_of(values: list[Any]) -> Any:
-    """`seconds` of each value, int64 [rows]; at once where all are numbers, or text of digits."""
+    """`as_seconds` of each value, int64 [rows]; at once if all are numbers, or text of digits."""
     kinds = set(map(type, values))
     with suppress(OverflowError, pa.ArrowInvalid):
         if kinds == {int} or (kinds == {str} and all(map(str.isdecimal, values))):
             times = pa.array(values).cast(pa.int64())
-            if pc.min(times).as_py() >= 0 and pc.max(times).as_py() < _LAST_SECOND:
+            if pc.min(times).as_py() >= FIRST_SECOND and pc.max(times).as_py() < LAST_SECOND:
                 return times
-    return pa.array(list(map(seconds, values)), pa.int64())
+    return pa.array(list(map(as_seconds, values)), pa.int64())
 
 
-def seconds(value: Any) -> int | None:
-    """Seconds since 1970, UTC, or None for an invalid time."""
-    number = whole_number(value)
-    return number if number is not None and 0 <= number < _LAST_SECOND else None
-
-
-def whole_number(value: Any) -> int | None:
-    """A number as dumps of different years write it: 12, 12.0 or "12"; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    for read in (int, float):
-        with suppress(ValueError, OverflowError):
-            return int(read(value))
-    return None
+def score_of(value: Any) -> float | Decimal:
+    """A score as dumps of different years write it: 12, 12.0 or "12"; all else is below any."""
+    try:
+        return value if type(value) is int else as_order(value)
+    except ValueError:
+        return -math.inf
 
 
 class Selection(NamedTuple):
@@ -195,10 +188,8 @@ class Selection(NamedTuple):
         authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self._others, texts, authors).values()
         if self.min_score is not None:
-            scores = [whole_number(comment.score) for comment in comments]
-            # Where the dump has no score, it is less than any.
-            known = [-math.inf if score is None else score for score in scores]
-            yield np.array([score < self.min_score for score in known], bool)
+            scores = (score_of(comment.score) for comment in comments)
+            yield np.array([score < self.min_score for score in scores], bool)
         if self.subreddits:
             yield ~_are_in(subreddits, self.subreddits)
         if self.exclude_subreddits:

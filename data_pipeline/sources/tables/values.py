@@ -14,8 +14,8 @@ from data_pipeline.sources.tables.reader import MISSING
 
 _ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
-_FIRST_SECOND = 100_000_000  # of 1973; numbers below are counted turns or dates
-_LAST_SECOND = 2**33  # times from this one on (in the year 2242) are no seconds since 1970
+FIRST_SECOND = 100_000_000  # of 1973; numbers below are counted turns or dates
+LAST_SECOND = 2**33  # times from this one on (in the year 2242) are no seconds since 1970
 _ROUNDED = re.compile(r"\s*-?\d([.,]\d+)?[eE]\+\d+\s*")  # by a spreadsheet
 _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 """A date as a number, such as 20150301; as seconds it would be a day of August 1970."""
@@ -90,7 +90,7 @@ def as_order(value: Any) -> int | Decimal:
 def as_time(value: Any) -> int | Decimal:
     """A time in seconds since 1970; ValueError for what can hardly be one, such as a turn's."""
     seconds = as_order(value)
-    if not _FIRST_SECOND <= seconds < _LAST_SECOND:
+    if not FIRST_SECOND <= seconds < LAST_SECOND:
         raise ValueError(
             f"must be a time, in seconds since 1970 or as ISO 8601 has it, but is {value!r:.60}"
         )
@@ -105,7 +105,7 @@ def as_seconds(value: Any) -> int | None:
             number = as_order(_seconds_of(str(number)))
     except ValueError:
         return None
-    return int(number) if 0 <= number < _LAST_SECOND else None
+    return int(number) if 0 <= number < LAST_SECOND else None
 
 
 def _seconds_of(text: str) -> Decimal:

@@ -8,7 +8,8 @@ import msgspec
 
 from common.text_files import is_visible, load_json
 from data_pipeline.sources.masks import GONE
-from data_pipeline.sources.reddit.source import DECODER, seconds, unescaped, whole_number
+from data_pipeline.sources.reddit.source import DECODER, score_of, unescaped
+from data_pipeline.sources.tables.values import as_seconds
 
 IS_GONE = re.compile(re.sub(r"\\x{(....)}", r"\\u\1", GONE), re.IGNORECASE | re.ASCII).match
 
@@ -41,7 +42,7 @@ def parse_comment(line):
         fields.subreddit,
         fields.author or "",
         unescaped(fields.body).strip(),
-        seconds(fields.created_utc),
+        as_seconds(fields.created_utc),
         fields.score,
         (fields.meta if isinstance(fields.meta, dict) else {}).get("was_deleted_later") is True,
     )
@@ -68,12 +69,12 @@ def message_rules(rules, text, author=""):
 
 def rule_that_drops(selection, comment):
     """The first rule of a `Selection` that drops a comment, or None."""
-    score, subreddit = whole_number(comment.score), comment.subreddit.lower()
+    subreddit = comment.subreddit.lower()
     holds = {
         **message_rules(selection.messages, comment.text, comment.author),
         "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
         "deleted_later": comment.was_deleted_later,
-        "min_score": score is None or score < (selection.min_score or 0),
+        "min_score": score_of(comment.score) < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,
         "exclude_subreddits": subreddit in selection.exclude_subreddits,
         "bots": comment.author.lower() in selection.bots,

@@ -27,6 +27,7 @@ MOST_LINES = 100  # of a field, unless `--quotes` is given: a stray quote must n
 TAB = "\t"
 RFC4180, NONE = "rfc4180", "none"
 _HINT = "; --quotes and --escape say how quotes are read"
+_OBJECTS = "; accepted: an object a line"
 QUOTES: dict[str, Any] = {
     "help": "rfc4180: quotes enclose fields, of any length; none: quotes are text; default: none "
     f"between tabs, else rfc4180, with fields of at most {MOST_LINES} lines",
@@ -46,7 +47,6 @@ class Dialect(NamedTuple):
     quotes: str | None = None  # whether they enclose fields; None for what the delimiter says
     escape: str | None = None  # what makes a quote behind it text, beside the quote itself
     columns: tuple[str, ...] | None = None  # the names of the columns of files without a header
-    encoding: str | None = None  # of JSON lines, too, as Python names it; None for UTF-8
 
     @property
     def encloses(self) -> bool:
@@ -160,20 +160,20 @@ def _fields(row: Sequence[Line], form: Any) -> tuple[list[str] | None, str]:
 
 def json_rows(lines: Iterable[Line], load: Callable[[bytes], Any]) -> Iterator[Row]:
     """Yields the objects of JSON lines; empty lines are no rows."""
-    for number, line, unread in lines:
-        if not line or line.isspace():
-            continue
-        fault = unread
-        try:
-            record = None if fault else load_json(line, load)
-        except Exception as error:  # of any parser
-            fault = str(error)
-        else:
-            if isinstance(record, dict):
-                yield Row(number, record)
-                continue
-            fault = fault or f"not a JSON object but {type(record).__name__}"
-        yield Row(number, {}, f"{fault}; accepted: an object a line", line)
+    for number, line, fault in lines:
+        if line and not line.isspace():
+            found = fault or _object(line, load)
+            is_read = isinstance(found, dict)
+            yield Row(number, found) if is_read else Row(number, {}, f"{found}{_OBJECTS}", line)
+
+
+def _object(line: bytes, load: Callable[[bytes], Any]) -> Any:
+    """The object in a line; or why it cannot be read."""
+    try:
+        record = load_json(line, load)
+    except Exception as error:  # of any parser
+        return str(error)
+    return record if isinstance(record, dict) else f"not a JSON object but {type(record).__name__}"
 
 
 def parquet_rows(table: Any, choose: Choose) -> Iterator[Row]:

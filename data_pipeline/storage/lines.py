@@ -6,7 +6,6 @@ Python's own bz2 and lzma files ignore silently).
 """
 
 import bz2
-import codecs
 import errno
 import gzip
 import lzma
@@ -18,7 +17,7 @@ from functools import partial
 from itertools import chain, count, repeat
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
 import orjson
@@ -97,32 +96,13 @@ def plain_suffix(path: str) -> str:
     return PurePath(name.stem).suffix if name.suffix in COMPRESSIONS else name.suffix
 
 
-def _as_surrogates(error: Any) -> tuple[str, int]:
-    """What stands for bytes that cannot be decoded: no text has it, and UTF-8 neither."""
-    return "\udc80" * (error.end - error.start), error.end
-
-
-_UNDECODABLE = "surrogates for undecodable bytes"
-codecs.register_error(_UNDECODABLE, _as_surrogates)
-
-
-def read_line_batches(
-    file: InputFile, tap: Tap | None = None, *, encoding: str | None = None
-) -> Iterator[LineBatch]:
+def read_line_batches(file: InputFile, tap: Tap | None = None) -> Generator[LineBatch]:
     """Yields all lines of a file in batches of about `BATCH_BYTES`, read through `tap`.
 
-    Those of another encoding are made UTF-8, but for those with bytes that cannot be decoded, which
-    whoever parses them finds malformed. Raises as `read_chunks`.
+    Raises as `read_chunks`.
     """
     tap = tap or Tap()
-    chunks: Iterator[bytes] = read_chunks(file, tap)
-    if encoding is not None:
-        texts = codecs.iterdecode(chunks, encoding, _UNDECODABLE)
-        chunks = (text.encode(errors="surrogatepass") for text in texts)
-    try:
-        yield from _split_lines(file.path, chunks, tap)
-    except UnicodeError as error:  # UTF-16 and 32 begin with a byte order mark
-        raise UnreadableFileError(f"{file.path}: not {encoding}: {error}") from error
+    return _split_lines(file.path, read_chunks(file, tap), tap)
 
 
 def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
@@ -214,7 +194,7 @@ def _streams(
             data = read(BATCH_BYTES)
 
 
-def _split_lines(path: str, chunks: Iterator[bytes], tap: Tap) -> Iterator[LineBatch]:
+def _split_lines(path: str, chunks: Iterator[bytes], tap: Tap) -> Generator[LineBatch]:
     lines, head, skipped = 0, b"", 0
     for chunk in chunks:
         end = chunk.rfind(b"\n")

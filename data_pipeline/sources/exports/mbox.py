@@ -62,17 +62,12 @@ _INTRODUCTION = re.compile(
 """Up to three lines such as "On Monday, Jane wrote:" or "2012/5/4 Jane <jane@example.org>" before
 a quote or the end."""
 
-_BARRED = re.compile(rf"\b(?:{_WROTE}).{{0,60}}[:：]\n\s*\|")
-"""Above quotes behind `|`, as Emacs's VM writes; elsewhere such lines are tables."""
-
 
 def own_words(text: str) -> str:
     """The text of a mail without quotes of others, signatures and footers of lists."""
     text = text.replace("\r\n", "\n")
     if rest := _REST.search(text):
         text = text[: rest.start()]
-    if _BARRED.search(text):
-        text = re.sub(r"(?m)^\|", ">", text)
     text = _INTRODUCTION.sub("", _QUOTE.sub("\0", text)).replace("\0", "\n")
     return re.sub(r"\n\s*\n", "\n\n", text).strip()
 

@@ -147,11 +147,6 @@ class TableOptions(MessageOptions):
         metavar="NAME[,NAME...]",
         group=_TABLE,
     )
-    encoding: str | None = option(
-        None,
-        help="of CSV, TSV and JSON lines, such as cp1252 or utf-16; default: UTF-8",
-        metavar="NAME",
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,11 +157,6 @@ class TableOptions(MessageOptions):
             object.__setattr__(self, "delimiter", delimiter)
         check_escape(self.escape, quotes=self.quotes)
         texts_of("columns", self.columns)
-        try:
-            "\n".encode(self.encoding or "utf-8")
-        except (LookupError, ValueError):
-            accepted = "an encoding of text that Python knows, such as cp1252, utf-16 or gb18030"
-            raise InputError(f"--encoding: {self.encoding!r}; accepted: {accepted}") from None
         # A group may be anything, the thread or the author too; a time may be what orders turns.
         apart = {role: name for role, name in self.names.items() if role not in ("group", "time")}
         for name, count in Counter(apart.values()).items():
@@ -198,23 +188,20 @@ class TableOptions(MessageOptions):
     def source(self, files: Any) -> Any:
         """Rows of tables; an InputError if an option is for CSV and no file is."""
         from data_pipeline.sources.source import Flow, Layout
-        from data_pipeline.sources.tables.reader import DELIMITED, PARQUET, suffix_of
+        from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
 
         columns = texts_of("columns", self.columns)
         form = Dialect(self.delimiter, self.quotes, self.escape, columns)
-        suffixes = {suffix_of(file.path, form) for file in files}
-        if not suffixes & {*DELIMITED}:
+        if not {suffix_of(file.path, form) for file in files} & {*DELIMITED}:
             for name, value in form._asdict().items():
                 if value is not None:
                     raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
-        if self.encoding is not None and suffixes == {PARQUET}:
-            raise InputError("--encoding: accepted with CSV, TSV and JSON lines; no input is one")
         layout = Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
         if "order" in self.names or "input" in self.names:
             layout = Layout.ORDERED if "order" in self.names else Layout.ROWS
         own = {name: getattr(self, name, None) for name in ("no_parent", "ids_within")}
-        own |= {"form": form._replace(encoding=self.encoding)}
-        return self.table_source(files, layout, self.names, getattr(self, "flow", Flow()), **own)
+        flow = getattr(self, "flow", Flow())
+        return self.table_source(files, layout, self.names, flow, form=form, **own)
 
 
 @dataclass(frozen=True, kw_only=True)

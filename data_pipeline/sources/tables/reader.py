@@ -4,9 +4,10 @@ A field of an object inside another, or of a struct, has a dotted name; a number
 element of a list.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +19,10 @@ import pyarrow.parquet
 from common.errors import InputError, message_of
 from common.tables import (
     JSON_LINES,
-    MAX_FIELD_CHARACTERS,
     PARQUET,
     ROWS_A_BATCH,
     Choose,
     Dialect,
-    Line,
     Row,
     UnreadableRowError,
     column_of,
@@ -80,8 +79,7 @@ def in_batches(path: str, rows: Iterable[Row], names: Sequence[str]) -> Iterator
     getters, batch = list(map(getter, names)), Rows(path, [], [], [])
     for number, fields, fault, raw in rows:
         if fault:
-            kept = raw[:MAX_FIELD_CHARACTERS]
-            batch.malformed.append(MalformedLine(path, number, kept, fault))
+            batch.malformed.append(MalformedLine(path, number, raw, fault))
         else:
             batch.numbers.append(number)
             batch.values.append(tuple([get(fields) for get in getters]))
@@ -120,23 +118,16 @@ def rows_of(file: InputFile, choose: Choose, *, tap: Tap, form: Dialect = _FORM)
     if suffix == PARQUET:
         yield from _of_parquet(file, choose)
         return
-    lines = _lines(file, tap, form.encoding)
-    try:
-        if suffix in JSON_LINES:
-            yield from json_rows(lines, orjson.loads)
-        else:
-            yield from delimited_rows(lines, dialect_of(Path(suffix), form), choose)
-    except ValueError as error:
-        place = f"line {error.line}: " if isinstance(error, UnreadableRowError) else ""
-        hint = "; --encoding names another" if "UTF-8" in str(error) else ""
-        raise UnreadableFileError(f"{file.path}: {place}{error}{hint}") from error
-    finally:
-        lines.close()  # an error holds it
-
-
-def _lines(file: InputFile, tap: Tap, encoding: str | None) -> Generator[Line]:
-    for batch in read_line_batches(file, tap, encoding=encoding):
-        yield from batch.numbered()
+    with closing(read_line_batches(file, tap)) as batches:  # an error holds it
+        lines = chain.from_iterable(batch.numbered() for batch in batches)
+        try:
+            if suffix in JSON_LINES:
+                yield from json_rows(lines, orjson.loads)
+            else:
+                yield from delimited_rows(lines, dialect_of(Path(suffix), form), choose)
+        except ValueError as error:
+            place = f"line {error.line}: " if isinstance(error, UnreadableRowError) else ""
+            raise UnreadableFileError(f"{file.path}: {place}{error}") from error
 
 
 def getter(name: str) -> Callable[[dict[str, Any]], Any]:

@@ -89,7 +89,6 @@ def test_of_a_long_mail_the_start_is_kept(make, tmp_path, monkeypatch):
         ("Ok.\n-----BEGIN PGP SIGNATURE-----\niEYE", "Ok."),
         ("From: the start\nto the end", "From: the start\nto the end"),
         ("Ok.\nSent from my iPhone", "Ok."),
-        ("On 1 May 2024 at 10:00, Jane wrote:\n| Yes?\n| | Ja?\n\nOk.\n| No?\nNo.", "Ok.\n\nNo."),
         ("A table:\n| a | b |", "A table:\n| a | b |"),
         ("-----BEGIN PGP SIGNED MESSAGE-----\n\nOk.\n- -- \nJane", "Ok."),
         ("2012/5/4 Jane <jane@example.org>\n\n> Yes?\nOk.", "Ok."),

@@ -178,37 +178,6 @@ def test_a_number_in_a_name_is_that_of_an_element(tmp_path, kind):
     assert [as_text(value) for (value,) in read(path, ["b.0"])[0]] == ["c", "d"]
 
 
-@pytest.mark.parametrize("kind", ["jsonl.gz", "csv"])
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "gb18030", "utf-8-sig"])
-def test_text_of_any_encoding(tmp_path, compress, monkeypatch, kind, encoding):
-    monkeypatch.setattr(lines, "BATCH_BYTES", 7)
-    rows = [("1", "caf\u00e9 \u2014"), ("2", "\u00e0 la carte")]
-    text = "".join(
-        json.dumps(dict(zip(NAMES, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
-    )
-    if kind == "csv":
-        text = "id,said\n" + "".join(",".join(row) + "\n" for row in rows)
-    path = tmp_path / f"f.{kind}"
-    path.write_bytes(compress[path.suffix if kind != "csv" else ""](text.encode(encoding)))
-    assert read(path, form=Dialect(encoding=encoding))[::2] == (rows, [])
-
-
-@pytest.mark.parametrize(
-    ("encoding", "broken"),
-    [("cp1252", b"\x81"), ("utf-16-le", b"\x00\xd8"), ("gb18030", b"\xff\xff")],
-)
-@pytest.mark.parametrize("kind", ["jsonl", "csv"])
-def test_bytes_that_an_encoding_does_not_have_are_malformed(tmp_path, kind, encoding, broken):
-    head, row = {"csv": ("id,said\n", "1,~"), "jsonl": ("", '{"id": "1", "said": "~"}')}[kind]
-    path = tmp_path / f"f.{kind}"
-    content = [f"{head}{row}\n", row, f"\n{row}\n"]
-    parts = [each.encode(encoding) for each in content]
-    path.write_bytes(parts[0] + parts[1].replace("~".encode(encoding), broken) + parts[2])
-    values, numbers, malformed = read(path, form=Dialect(encoding=encoding))
-    assert values == [("1", "~")] * 2
-    assert [line.number for line in malformed] == [numbers[0] + 1]
-
-
 def test_columns_are_named_where_there_is_no_header(tmp_path):
     path = tmp_path / "f.csv"
     path.write_text("1,one,x\nid,said,more\n2,two,y\n3,three\n")

@@ -28,10 +28,9 @@ def tokenize(text: str | bytes) -> list[bytes]:
     """The tokens of a text: case folded, normalized, UTF-8; invalid UTF-8 becomes U+FFFD."""
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
-    text = _APOSTROPHES.sub(" '", _UNSEEN.sub(" ", _fold(text)))
-    text = _SYMBOL.sub(r" \g<0> ", text)
+    seen: str = _APOSTROPHES.sub(" '", _UNSEEN.sub(" ", _fold(text)))
     # Bytes are split at ASCII white space only, as in TensorFlow.
-    return text.encode().split()
+    return _SYMBOL.sub(r" \g<0> ", seen).encode().split()
 
 
 def _fold(text: str) -> str:

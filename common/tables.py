@@ -27,7 +27,6 @@ MOST_LINES = 100  # of a field, unless `--quotes` is given: a stray quote must n
 TAB = "\t"
 RFC4180, NONE = "rfc4180", "none"
 _HINT = "; --quotes and --escape say how quotes are read"
-_OBJECTS = "; accepted: an object a line"
 QUOTES: dict[str, Any] = {
     "help": "rfc4180: quotes enclose fields, of any length; none: quotes are text; default: none "
     f"between tabs, else rfc4180, with fields of at most {MOST_LINES} lines",
@@ -163,11 +162,13 @@ def json_rows(lines: Iterable[Line], load: Callable[[bytes], Any]) -> Iterator[R
     for number, line, fault in lines:
         if line and not line.isspace():
             found = fault or _object(line, load)
-            is_read = isinstance(found, dict)
-            yield Row(number, found) if is_read else Row(number, {}, f"{found}{_OBJECTS}", line)
+            if isinstance(found, dict):
+                yield Row(number, found)
+            else:
+                yield Row(number, {}, f"{found}; accepted: an object a line", line)
 
 
-def _object(line: bytes, load: Callable[[bytes], Any]) -> Any:
+def _object(line: bytes, load: Callable[[bytes], Any]) -> dict[str, Any] | str:
     """The object in a line; or why it cannot be read."""
     try:
         record = load_json(line, load)
@@ -204,7 +205,8 @@ def column_of(given: Sequence[str], columns: Iterable[str]) -> str:
     shown = ", ".join(map(repr, names[:20])) or "none"
     more = f", ... ({len(names):,} in all)" if len(names) > 20 else ""
     several = f"{len(found)} fields {' and '.join(map(repr, dict.fromkeys(found)))}"
-    raise ValueError(f"{several if found else f'no field {given[0]!r}'}; they are {shown}{more}")
+    what = several if found else f"no field {given[0]!r}"
+    raise ValueError(f"{what}; its fields are {shown}{more}")
 
 
 def parse_rows(

@@ -6,8 +6,7 @@ from typing import Any
 from official.modeling import hyperparams, optimization
 from official.modeling.optimization.configs import learning_rate_config, optimizer_config
 
-from common.fields import refused
-from model.configs.parameter import parameter
+from model.configs.parameter import Misfits, parameter
 
 _RATE: dict[str, Any] = {"above": 0, "maximum": 100}
 """Rates beyond 100 only overflow: vectors of unit length stop changing."""
@@ -84,12 +83,12 @@ class Stepwise(learning_rate_config.StepwiseLrConfig):
         [], "Rates between the boundaries: one more than there are boundaries.", **_RATE
     )
 
-    def check(self, where: str) -> None:
-        """Raises InputError for boundaries that do not rise, or of which TensorFlow reads none."""
+    def misfits(self) -> Misfits:
+        """Boundaries that do not rise, or of which TensorFlow reads none."""
         if sorted(set(self.boundaries)) != list(self.boundaries):
-            raise refused(f"{where}boundaries", self.boundaries, "rising steps")
+            yield "boundaries", "rising steps"
         if len(self.values) != len(self.boundaries) + 1:
-            raise refused(f"{where}values", self.values, "one rate more than there are boundaries")
+            yield "values", "one rate more than there are boundaries"
 
 
 @dataclasses.dataclass

@@ -5,11 +5,12 @@
         word_dim: int = parameter(300, "Width of the word vectors.", minimum=1)
 
 Fields that a section inherits from the Model Garden are parameters only where it declares them
-again: training does not read the others. A section with a method `check(where)` also raises
-InputError for values that do not fit together.
+again: training does not read the others. A method `misfits` of a section yields the names of
+parameters, of it or inside it, whose values do not fit with others, and what is accepted.
 """
 
 import dataclasses
+import operator
 import typing
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,8 @@ from typing import Any
 from official.modeling import hyperparams
 
 from common.fields import Field, refused
+
+Misfits = Iterator[tuple[str, str]]
 
 
 def parameter(default: Any, meaning: str, **accepted: Any) -> Any:
@@ -79,5 +82,5 @@ def check(section: hyperparams.Config, where: str = "") -> None:
         inner = {name: part for name, part in inner.items() if name == section.type}
     for name, part in inner.items():
         check(part, f"{where}{name}.")
-    if hasattr(section, "check"):
-        section.check(where)
+    for name, accepted in section.misfits() if hasattr(section, "misfits") else ():
+        raise refused(f"{where}{name}", operator.attrgetter(name)(section), accepted)

@@ -7,10 +7,8 @@ from typing import Any
 from official.core import config_definitions
 from official.modeling import hyperparams
 
-from common.errors import InputError
-from common.fields import refused
 from model.configs.optimization import Optimization
-from model.configs.parameter import parameter
+from model.configs.parameter import Misfits, parameter
 
 RESPONSE_SELECTION = "response_selection"
 NLI = "nli"
@@ -119,11 +117,10 @@ class Transformer(hyperparams.Config):
     dropout: float = parameter(0.1, "Dropout rate inside the layers.", **_FRACTION)
     word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
 
-    def check(self, where: str) -> None:
-        """Raises InputError for a width that the heads or the timing signal cannot share."""
+    def misfits(self) -> Misfits:
+        """A width that the heads or the timing signal cannot share."""
         if self.hidden % 2 or self.hidden % self.heads:
-            accepted = f"even numbers that can be divided by its heads, {self.heads}"
-            raise refused(f"{where}hidden", self.hidden, accepted)
+            yield "hidden", f"even numbers that can be divided by its heads, {self.heads}"
 
 
 @dataclasses.dataclass
@@ -237,16 +234,14 @@ class DualEncoder(hyperparams.Config):
     )
     nli: Nli = dataclasses.field(default_factory=Nli)
 
-    def check(self, where: str) -> None:
-        """Raises InputError for parts that would have no effect."""
+    def misfits(self) -> Misfits:
+        """Parts that would have no effect."""
         if not self.heads:
-            raise refused(f"{where}heads", self.heads, f"one or several of {', '.join(TASKS)}")
+            yield "heads", f"one or several of {', '.join(TASKS)}"
         if self.text.char_ngram_buckets and self.encoder.type != "averaging":
-            accepted = f"0 with {where}encoder.type={self.encoder.type}"
-            raise refused(f"{where}text.char_ngram_buckets", self.text.char_ngram_buckets, accepted)
+            yield "text.char_ngram_buckets", f"0 with encoder.type={self.encoder.type}"
         if self.context_turns and RESPONSE_SELECTION not in self.heads:
-            accepted = f"0 without {RESPONSE_SELECTION} in {where}heads"
-            raise refused(f"{where}context_turns", self.context_turns, accepted)
+            yield "context_turns", f"0 without {RESPONSE_SELECTION} in heads"
 
 
 @dataclasses.dataclass
@@ -335,17 +330,15 @@ class Data(config_definitions.DataConfig):
         [], "Global batch size from each boundary on. Only of training data.", minimum=2
     )
 
-    def check(self, where: str) -> None:
-        """Raises InputError for batch sizes that do not fit, or that validation does not read."""
-        boundaries = self.batch_boundaries
-        if len(boundaries) != len(self.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
-            accepted = f"rising steps, one for each of batch_sizes {self.batch_sizes}"
-            raise refused(f"{where}batch_boundaries", boundaries, accepted)
+    def misfits(self) -> Misfits:
+        """Batch sizes that do not fit, and what validation does not read."""
+        boundaries, sizes = self.batch_boundaries, self.batch_sizes
+        if len(boundaries) != len(sizes) or sorted(set(boundaries)) != list(boundaries):
+            yield "batch_boundaries", f"rising steps, one for each of batch_sizes {sizes}"
         for name in ("shuffle_buffer_size", "batch_boundaries"):
             default = getattr(Data(), name)
             if not self.is_training and getattr(self, name) != default:
-                accepted = f"{default!r}, since validation does not read it"
-                raise refused(f"{where}{name}", getattr(self, name), accepted)
+                yield name, f"{default!r}, since validation does not read it"
 
 
 _train_data = functools.partial(
@@ -399,29 +392,21 @@ class Training(config_definitions.TaskConfig):
         minimum=0,
     )
 
-    def check(self, where: str) -> None:
-        """Raises InputError for a model without the tasks, or parameters that exclude others."""
+    def misfits(self) -> Misfits:
+        """A model without the tasks, and parameters that exclude others."""
         heads, trained = self.model.heads, trained_tasks(self)
         # The model card says of which task `train_data` are: the first one.
         if heads[:1] != trained[:1] or not set(trained) <= set(heads):
             accepted = f"the tasks of the experiment ({', '.join(trained)}) first, and others"
-            raise refused(f"{where}model.heads", heads, accepted)
+            yield "model.heads", accepted
         for name in ("word_cooccurrence_records", "init_checkpoint"):
             if self.word_vectors and getattr(self, name):
-                raise refused(
-                    f"{where}word_vectors",
-                    self.word_vectors,
-                    f"none with {where}{name}, which initialises word vectors too",
-                )
+                yield "word_vectors", f"none with {name}, which initialises word vectors too"
         encoder = self.model.encoder
         fits = self.word_vectors and self.model.text.char_ngram_buckets
         if self.char_ngram_fit and not (fits and encoder.averaging.char_ngram_weight):
-            raise refused(
-                f"{where}char_ngram_fit",
-                self.char_ngram_fit,
-                f"0 without {where}word_vectors, an averaging encoder with a "
-                "char_ngram_weight, and task.model.text.char_ngram_buckets",
-            )
+            needed = "word_vectors, model.text.char_ngram_buckets and their char_ngram_weight"
+            yield "char_ngram_fit", f"0 without {needed}"
 
 
 @dataclasses.dataclass
@@ -430,19 +415,15 @@ class ResponseSelection(Training):
 
     objective: Objective = dataclasses.field(default_factory=Objective)
 
-    def check(self, where: str) -> None:
-        """Raises InputError for a margin beyond all cosines, or no steps for this task."""
-        super().check(where)
-        margin = self.objective.margin
-        if self.model.response_network.normalize and margin > 2:
-            accepted = f"at most 2 with {where}model.response_network.normalize"
-            raise refused(f"{where}objective.margin", margin, accepted)
-        shares = [further.share for further in further_tasks(self).values()]
-        if sum(shares) >= 1:
-            names = ", ".join(f"{where}{name}.share" for name in further_tasks(self))
-            raise refused(
-                names, sum(shares), "less than 1 in all, the rest is response selection's"
-            )
+    def misfits(self) -> Misfits:
+        """A margin beyond all cosines, and no steps for this task."""
+        yield from super().misfits()
+        if self.model.response_network.normalize and self.objective.margin > 2:
+            yield "objective.margin", "at most 2 with model.response_network.normalize"
+        shares = {f"{name}.share": further.share for name, further in further_tasks(self).items()}
+        if sum(shares.values()) >= 1:
+            accepted = f"less than 1 in all of {', '.join(shares)}; response selection has the rest"
+            yield max(shares, key=shares.__getitem__), accepted
 
 
 @dataclasses.dataclass
@@ -554,15 +535,14 @@ class Trainer(config_definitions.TrainerConfig):
     )
     average_every: int = parameter(10, "The average is updated once in this many steps.", minimum=1)
 
-    def check(self, where: str) -> None:
-        """Raises InputError for a validation of no batches, or intervals that do not fit."""
+    def misfits(self) -> Misfits:
+        """A validation of no batches, and intervals that do not fit."""
         if self.validation_steps == 0:
-            raise refused(f"{where}validation_steps", 0, "-1 for all batches, or from 1")
+            yield "validation_steps", "-1 for all batches, or from 1"
         # Before its first update the average is the initial weights.
         least = min(self.train_steps, self.validation_interval, self.checkpoint_interval)
         if self.average_decay and self.average_every > least:
-            accepted = f"at most the steps to a checkpoint or validation, {least}"
-            raise refused(f"{where}average_every", self.average_every, accepted)
+            yield "average_every", f"at most the steps to a checkpoint or validation, {least}"
 
 
 @dataclasses.dataclass
@@ -579,11 +559,10 @@ class Runtime(config_definitions.RuntimeConfig):
         choices=("float32", "bfloat16", None),
     )
 
-    def check(self, where: str) -> None:
-        """Raises InputError for several GPUs of a worker of parameter servers."""
+    def misfits(self) -> Misfits:
+        """Several GPUs of a worker of parameter servers."""
         if self.distribution_strategy == PARAMETER_SERVER and self.num_gpus > 1:
-            accepted = f"0, or 1 for each worker, with {where}distribution_strategy="
-            raise refused(f"{where}num_gpus", self.num_gpus, f"{accepted}{PARAMETER_SERVER}")
+            yield "num_gpus", f"0, or 1 for each worker, with {PARAMETER_SERVER}"
 
 
 @dataclasses.dataclass
@@ -594,19 +573,16 @@ class Experiment(config_definitions.ExperimentConfig):
     trainer: Trainer = dataclasses.field(default_factory=Trainer)
     runtime: Runtime = dataclasses.field(default_factory=Runtime)
 
-    def check(self, where: str) -> None:
-        """Raises InputError for what parameter servers, whose workers step alone, cannot do."""
+    def misfits(self) -> Misfits:
+        """What parameter servers, whose workers step alone, cannot do."""
         if self.runtime.distribution_strategy != PARAMETER_SERVER:
             return
+        if self.trainer.average_decay:
+            yield "trainer.average_decay", "0 with parameter servers"
         objective = getattr(self.task, "objective", None)
-        across = getattr(objective, "negatives_across_replicas", False)
-        for name, value in (
-            ("trainer.average_decay", self.trainer.average_decay),
-            ("task.objective.negatives_across_replicas", across),
-        ):
-            if value:
-                raise InputError(f"{name}: {value!r}; parameter servers cannot do that")
+        if getattr(objective, "negatives_across_replicas", False):
+            yield "task.objective.negatives_across_replicas", "false with parameter servers"
         for name, further in further_tasks(self.task).items():
             if not further.share:
                 accepted = "numbers above 0 with parameter servers, as each task has a worker"
-                raise refused(f"task.{name}.share", further.share, accepted)
+                yield f"task.{name}.share", accepted

@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from common import statistics, sts
@@ -113,7 +112,7 @@ def result_of(
     found: Overlap, name: str, items: list[TextPair], scored: Result | None, *, seed: int
 ) -> Result:
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
-    overlapping = {"pairs": found.pairs, "texts": found.texts}
+    overlapping = {"pairs": {*found.pairs}, "texts": {*found.texts}}
     counts = {f"{level}_in_training": len(rows) for level, rows in overlapping.items()}
     about: dict[str, Any]
     if scored is None:
@@ -122,10 +121,10 @@ def result_of(
     else:
         groups: dict[str, Group] = {}
         for level, rows in overlapping.items():
-            left = np.setdiff1d(np.arange(len(scored.items)), rows)
+            left = [item for row, item in enumerate(scored.items) if row not in rows]
             groups[GROUPS[level]] = {"n": len(left), "metrics": dict.fromkeys(scored.metrics)}
-            if len(left):
-                sample = measure.sample_of(scored, rows=left)
+            if left:
+                sample = measure.sample_of(replace(scored, items=left))
                 ends = statistics.intervals(sample, seed=seed)
                 groups[GROUPS[level]] |= {"metrics": sample.once(), "intervals": ends}
         about = {"metrics": scored.metrics, "intervals": scored.intervals, "groups": groups}
@@ -137,8 +136,8 @@ def result_of(
         settings={"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[NOTE],
         items=[
-            {"row": row, "texts": list(items[row]), "pair": row in found.pairs}
-            for row in sorted({*found.pairs, *found.texts})[:SHOWN]
+            {"row": row, "texts": list(items[row]), "pair": row in overlapping["pairs"]}
+            for row in sorted(set.union(*overlapping.values()))[:SHOWN]
         ],
         **about,
     )

@@ -176,9 +176,8 @@ def _by_kind(items: list[dict], kinds: Kinds, values: Callable, *, seed: int) ->
 
     def figures(rows: np.ndarray) -> Group:
         sample = Sample(len(rows), lambda units: values(rows[units]))
-        once = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
-        intervals = statistics.intervals(sample, seed=seed)
-        return {"n": len(rows), "metrics": once, "intervals": intervals}
+        ends = statistics.intervals(sample, seed=seed)
+        return {"n": len(rows), "metrics": sample.once(), "intervals": ends}
 
     groups = {
         kind: figures(rows)

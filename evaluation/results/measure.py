@@ -5,7 +5,7 @@ under `baselines`, by each baseline, so metrics of any part of the items need no
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
 from evaluation.metrics import classification, correlation, declared, ranking
-from evaluation.results.result import DECLARED, Group, Result
+from evaluation.results.result import ALL, DECLARED, Group, Result
 
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
@@ -24,14 +24,15 @@ def sample_of(
     result: Result,
     *,
     system: str | None = None,
-    rows: Iterable[int] | None = None,
+    group: str = ALL,
     metrics: Collection[str] | None = None,
 ) -> Sample:
-    """Return the units and metrics of the module, or of a baseline, over all items or some `rows`.
+    """Return the units and metrics of the module, or of a baseline, over all items or a group.
 
     By default the metrics are the result's; InputError if items lack what the task stores.
     """
-    items = result.items if rows is None else [result.items[row] for row in rows]
+    key = DECLARED[result.task].group
+    items = [item for item in result.items if group in (ALL, item.get(key))]
     asked = tuple(result.metrics) if metrics is None else tuple(metrics)
     if system is not None:
         asked = tuple(name for name in asked if name not in declared.OF_COSINES)
@@ -64,13 +65,17 @@ def measured(
     group_metrics: Sequence[str] = (),
 ) -> Result:
     """Return the result with these metrics of its items: the module's, groups' and baselines'."""
-    asked = dict.fromkeys(groups, group_metrics or metrics)
-    whole, of_groups, of_baselines = _samples(result, metrics, asked)
-    scored = {name: sample.once() for name, sample in of_baselines.items()}
+    of_groups: dict[str, Group] = {}
+    for name in groups:
+        sample = sample_of(result, group=name, metrics=group_metrics or metrics)
+        of_groups[name] = {"n": sample.units, "metrics": sample.once()}
+    scored = {
+        name: sample_of(result, system=name, metrics=metrics).once() for name in systems(result)
+    }
     return dataclasses.replace(
         result,
-        metrics=whole.once(),
-        groups={name: {"n": one.units, "metrics": one.once()} for name, one in of_groups.items()},
+        metrics=sample_of(result, metrics=metrics).once(),
+        groups=of_groups,
         # Behind those of the items: what they have no score of, such as chance.
         baselines=scored | {k: of for k, of in result.baselines.items() if k not in scored},
     )
@@ -78,38 +83,24 @@ def measured(
 
 def with_intervals(result: Result, *, seed: int) -> Result:
     """Return the result with 95% intervals of its metrics, its groups' and its baselines'."""
-    asked = {name: of["metrics"] for name, of in result.groups.items()}
-    whole, of_groups, of_baselines = _samples(result, result.metrics, asked)
-    groups: dict[str, Group] = {}
-    for name, sample in of_groups.items():
-        intervals = statistics.intervals(sample, seed=seed)
-        groups[name] = {**result.groups[name], "intervals": intervals}
-    notes = list(result.notes)
-    if 0 < whole.units < FEW_UNITS:
+    ends, units, notes = {}, sample_of(result).units, list(result.notes)
+    for baseline, group, _, metrics, _ in result.parts():
+        if baseline in ("", *systems(result)):
+            sample = sample_of(result, system=baseline or None, group=group, metrics=metrics)
+            ends[baseline, group] = statistics.intervals(sample, seed=seed)
+    if 0 < units < FEW_UNITS:
         of = DECLARED[result.task].units
-        notes.append(f"The intervals are too narrow: there are few {of} ({whole.units}).")
+        notes.append(f"The intervals are too narrow: there are few {of} ({units}).")
     return dataclasses.replace(
         result,
-        intervals=statistics.intervals(whole, seed=seed),
-        baseline_intervals={
-            name: statistics.intervals(one, seed=seed) for name, one in of_baselines.items()
+        intervals=ends["", ALL],
+        groups={
+            name: {**group, "intervals": ends["", name]} for name, group in result.groups.items()
         },
-        groups=groups,
+        baseline_intervals={name: ends[name, ALL] for name in systems(result)},
         settings=dict(result.settings) | {"seed": seed, "resamples": statistics.RESAMPLES},
         notes=notes,
     )
-
-
-def _samples(
-    result: Result, metrics: Collection[str], groups: Mapping[str, Collection[str]]
-) -> tuple[Sample, dict[str, Sample], dict[str, Sample]]:
-    """Return the samples of the module, of groups, each with its metrics, and of baselines."""
-    of_groups, key = {}, DECLARED[result.task].group
-    for name, asked in groups.items():
-        rows = np.flatnonzero([item[key] == name for item in result.items])
-        of_groups[name] = sample_of(result, rows=rows, metrics=asked)
-    baselines = {name: sample_of(result, system=name, metrics=metrics) for name in systems(result)}
-    return sample_of(result, metrics=metrics), of_groups, baselines
 
 
 def systems(result: Result) -> list[str]:

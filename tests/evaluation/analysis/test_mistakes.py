@@ -2,6 +2,7 @@ import dataclasses
 import json
 import math
 
+import numpy as np
 import pytest
 
 from evaluation.analysis import mistakes
@@ -39,7 +40,7 @@ def test_errors_are_by_kind_and_signed():
     assert of_kind["half of the words shared, gold at most 2"] == pytest.approx(1.0)
     assert of_kind["a quarter of the words shared, gold at least 4"] == pytest.approx(0.0)
     assert found.groups["news"]["n"] == 1
-    assert found.groups["news"]["metrics"]["pearson"] is None
+    assert np.isnan(found.groups["news"]["metrics"]["pearson"])
     assert found.metrics["mean_absolute_error"] == pytest.approx(0.5)
     assert [item["sentence1"] for item in found.items[:2]] == ["a man is not here", "two men sit"]
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from tqdm import tqdm
@@ -11,7 +12,8 @@ from common.errors import InputError
 SENTENCES = 256  # the most in one batch
 CHARACTERS = 2**16  # the most in one batch when all are as long as its longest, as padding does
 CACHE_BYTES = 256 * 2**20  # the rows that an encoder remembers take no more
-Encode = Callable[[Sequence[str]], np.ndarray]  # texts to rows: float32 [texts, dim]
+Text: TypeAlias = Any  # one, str, or two that are encoded as one, tuple[str, str]
+Encode = Callable[[Sequence[Text]], np.ndarray]  # texts to rows: float32 [texts, dim]
 
 
 class BatchedEncoder:
@@ -22,10 +24,10 @@ class BatchedEncoder:
 
     def __init__(self, encode: Encode, *, path: str, zeros_allowed: bool = False):
         self._encode, self._path, self._zeros_allowed = encode, path, zeros_allowed
-        self._numbers: dict[str, int] = {}  # of rows in the one table of `_tables`
+        self._numbers: dict[Text, int] = {}  # of rows in the one table of `_tables`
         self._tables: list[np.ndarray] = []
 
-    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+    def __call__(self, texts: Sequence[Text]) -> np.ndarray:
         """Return float32 [len(texts), dim], in their order; InputError names a text without."""
         numbers, tables = dict(self._numbers), list(self._tables)
         new = set(texts) - numbers.keys()
@@ -39,7 +41,7 @@ class BatchedEncoder:
         self._numbers, self._tables = (numbers, [table]) if is_small else ({}, [])
         return table[[numbers[text] for text in texts]]
 
-    def _in_halves(self, texts: list[str]) -> np.ndarray:
+    def _in_halves(self, texts: list[Text]) -> np.ndarray:
         try:
             rows = self._encode(texts)
         except InputError:
@@ -73,11 +75,11 @@ class Embeddings:
         return self._provenance
 
 
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def batches(texts: Iterable[Text]) -> Iterator[list[Text]]:
     """Yield the texts in batches of about the same memory, short ones first; the order is fixed."""
-    batch: list[str] = []
-    for text in sorted(texts, key=lambda text: (len(text), text)):
-        if batch and (len(batch) == SENTENCES or len(text) * (len(batch) + 1) > CHARACTERS):
+    batch: list[Text] = []
+    for length, text in sorted((len("".join(text)), text) for text in texts):
+        if batch and (len(batch) == SENTENCES or length * (len(batch) + 1) > CHARACTERS):
             yield batch
             batch = []
         batch.append(text)

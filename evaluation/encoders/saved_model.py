@@ -1,6 +1,5 @@
 """A SavedModel, ours or anybody's, as functions from sentences to vectors."""
 
-import itertools
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -12,11 +11,11 @@ import tensorflow as tf
 from common import saved_model
 from common.errors import InputError, reading
 from common.saved_model import Apply
+from evaluation.data.snli_files import LABELS
 from evaluation.encoders.batching import BatchedEncoder, Embeddings
 
 CLASSIFY_NLI, _IN_CONTEXT = "classify_nli", "encode_input_in_context"
 _EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")  # the second in modules of TensorFlow 1
-_PAIRS = 256  # pairs of texts in a batch
 
 
 class Encoder(Embeddings):
@@ -46,7 +45,7 @@ class Encoder(Embeddings):
         self, sentences: Sequence[str], contexts: Sequence[str]
     ) -> np.ndarray:
         """Return the vectors of inputs with what was said before: float32 [sentences, dim]."""
-        return self._of_pairs(_IN_CONTEXT, None, inputs=sentences, context=contexts)
+        return self._of_pairs(_IN_CONTEXT, inputs=sentences, context=contexts)
 
     def word_vectors(self, words: Sequence[str]) -> np.ndarray:
         """Return the rows of the module's word table, or zeros: float32 [words, dim]."""
@@ -54,7 +53,10 @@ class Encoder(Embeddings):
 
     def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
         """Return probabilities of entailment, neutral and contradiction, float32 [pairs, 3]."""
-        return self._of_pairs(CLASSIFY_NLI, 3, premise=premises, hypothesis=hypotheses)
+        rows = self._of_pairs(CLASSIFY_NLI, premise=premises, hypothesis=hypotheses)
+        if rows.shape[1] != len(LABELS):
+            raise InputError(f"{self.path}: {CLASSIFY_NLI} gives {rows.shape[1]} numbers, not 3")
+        return rows
 
     def _embed(self) -> Apply:
         if named := next((name for name in _EMBEDDINGS if name in self.signatures), None):
@@ -73,22 +75,16 @@ class Encoder(Embeddings):
         encode = partial(saved_model.encode, apply, path=self.path)
         return BatchedEncoder(encode, path=self.path, zeros_allowed=zeros_allowed)
 
-    def _of_pairs(self, name: str, width: int | None, **texts: Sequence[str]) -> np.ndarray:
-        """Call a signature of pairs of `texts`; return [pairs, width], of any width for None."""
-        signature, rows = self.signatures[name], []
-        pairs = list(zip(*texts.values(), strict=True))
-        for start in range(0, len(pairs), _PAIRS):
-            batch = pairs[start : start + _PAIRS]
-            with reading(f"{self.path}: {name} of pairs from {start + 1} on"):
-                columns = zip(texts, map(tf.constant, zip(*batch, strict=True)), strict=True)
-                found = signature(**dict(columns))["outputs"].numpy()
-                wanted = (len(batch), found.shape[-1] if width is None else width)
-                if found.shape != wanted:
-                    raise ValueError(f"gives shape {list(found.shape)}; {list(wanted)} is needed")
-                if bad := list(itertools.compress(batch, ~np.isfinite(found).all(axis=1))):
-                    raise ValueError(f"gives a number that is not finite for the pair {bad[0]}")
-            rows.append(found)
-        return np.concatenate(rows)
+    def _of_pairs(self, signature: str, **sides: Sequence[str]) -> np.ndarray:
+        """Return what a signature gives for pairs of texts, by the names of its arguments."""
+        of = self.signatures[signature]
+
+        def apply(pairs: tf.Tensor) -> tf.Tensor:  # string [batch, 2]
+            return of(**dict(zip(sides, tf.unstack(pairs, axis=1), strict=True)))["outputs"]
+
+        encode = partial(saved_model.encode, apply, path=self.path)
+        pairs = list(zip(*sides.values(), strict=True))
+        return BatchedEncoder(encode, path=self.path, zeros_allowed=True)(pairs)
 
 
 def _resolved(module: str | Path) -> Path:

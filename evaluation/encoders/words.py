@@ -8,7 +8,7 @@ import hashlib
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import bm25s
 import numpy as np
 import scipy.sparse.linalg
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 import evaluation
 from common import text_files, word_vectors
@@ -96,13 +96,14 @@ class Bm25:
         columns = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
         shape = len(texts), len(columns[-1]) - 1
         self._documents = scipy.sparse.csc_array(columns, shape=shape).tocsr()
-        self._columns: dict[str, int] = index.vocab_dict
+        # The library adds an empty word.
+        columns_of = {word: column for word, column in index.vocab_dict.items() if word}
+        self._queries = CountVectorizer(token_pattern=TOKEN, vocabulary=columns_of)
         return self
 
     def encode_inputs(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return the queries, how often each has each word: float64 [len(sentences), words]."""
-        texts = [_tokens(text.lower()) for text in sentences]
-        return _counts(texts, self._columns, self._documents.shape[1])
+        return scipy.sparse.csr_array(self._queries.transform(sentences), dtype=np.float64)
 
     def encode_responses(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return documents, of the texts that `fit` was given: float64 [len(sentences), words]."""
@@ -192,7 +193,7 @@ class WordAverage:
         table = self._words.lookup(counts.keys())
         if not any(row.any() for row in table.values()):
             raise InputError(f"{self.path}: knows no word of the {len(texts):,} texts")
-        self._column = {word: column for column, word in enumerate(table)}
+        self._counts = CountVectorizer(token_pattern=TOKEN, lowercase=False, vocabulary=[*table])
         self._vectors = np.stack(list(table.values())).astype(np.float32)
         shares = np.array([counts[word] / counts.total() for word in table])
         weights = SMOOTH / (SMOOTH + shares) if self._sif else np.ones(len(table))
@@ -227,20 +228,9 @@ class WordAverage:
 
     def _rows(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 [len(texts), dim], rows of zeros where no word is known."""
-        counts = _counts(list(map(_tokens, texts)), self._column, len(self._column))
-        sizes = np.diff(counts.indptr)
-        counts.data = self._weights[counts.indices] / np.repeat(sizes, sizes).astype(np.float32)
-        rows = counts @ self._vectors
+        counts = scipy.sparse.csr_array(self._counts.transform(texts), dtype=np.float32)
+        sizes = np.maximum(counts.sum(axis=1), 1)[:, np.newaxis]
+        rows = counts @ (self._weights[:, np.newaxis] * self._vectors) / sizes
         if self._common is not None:
             rows -= np.outer(rows @ self._common, self._common)
         return rows
-
-
-def _counts(
-    texts: Sequence[Sequence[str]], column: Mapping[str, int], width: int
-) -> scipy.sparse.csr_array:
-    """Return a 1 for each known word of each text, in their order: sparse [texts, width]."""
-    columns = [[column[word] for word in words if word in column] for words in texts]
-    flat = np.array([one for of_text in columns for one in of_text], dtype=np.int64)
-    ends = np.cumsum([0, *map(len, columns)])
-    return scipy.sparse.csr_array((np.ones(len(flat)), flat, ends), shape=(len(texts), width))

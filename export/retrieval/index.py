@@ -33,8 +33,7 @@ from export.card import identity
 from export.module.signatures import ENCODE_INPUT, ENCODE_RESPONSE, SERVING_DEFAULT
 from export.options import MODES, RESPONSES, SIMILAR
 from export.retrieval import codes as quantized
-from export.retrieval import rows as rows_to_index
-from export.retrieval.rows import Row
+from export.retrieval.rows import KINDS, Row, of_file
 from model.teacher.texts import TFRECORD, find_files, kind_of
 
 INDEX, TEXTS, MATRIX, CODES = "index.json", "texts.arrow", "matrix.npy", "codes.faiss"
@@ -75,15 +74,6 @@ class Index(NamedTuple):
         return self.table.column("text")
 
 
-class _Source(NamedTuple):
-    """A file to index."""
-
-    name: str
-    read: Callable[[], Iterator[Row]]
-    once: bool = False
-    """Whether a message that the index has already is left out: each is in several pairs."""
-
-
 def build_index(
     module: str | Path,
     responses: str | Path | Sequence[str | Path] = (),
@@ -120,18 +110,14 @@ def build_index(
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
     patterns = [responses] if isinstance(responses, str | Path) else responses
-    paths = find_files(list(map(str, patterns)), rows_to_index.KINDS)
+    paths = find_files(list(map(str, patterns)), KINDS)
     if output is None:
         if len(paths) != 1:
             raise InputError("--output is missing, which the index of several files needs")
         output = f"{paths[0]}.index" if mode == RESPONSES else f"{paths[0]}.{mode}.index"
     loaded = _load(Path(module), mode)
     fields = {"text_field": text_field, "id_field": id_field}
-    sources = {}
-    for path in paths:
-        both = mode == SIMILAR and kind_of(path) == TFRECORD
-        read = partial(rows_to_index.of_file, path, **fields, both=both)
-        sources[sha256([path])] = _Source(path.name, read, once=both)
+    sources = {sha256([path]): path for path in paths}
     output = Path(output).resolve()
     about: dict[str, Any] = {"module": loaded.fingerprint, "mode": mode}
     about |= fields if sources else {}
@@ -151,11 +137,11 @@ def build_index(
         if old and sources and not described["files"].keys() <= sources.keys():
             old = None  # a file has changed or is gone
         files, removed = described["files"] if old else {}, set(described.get("removed", ()))
-        missing = {digest: each for digest, each in sources.items() if digest not in files}
+        missing = {digest: path for digest, path in sources.items() if digest not in files}
         if old and not missing and set(remove) <= removed:
             return old
         about |= {name: described[name] for name in fields if not sources}
-        about["files"] = files | {digest: each.name for digest, each in missing.items()}
+        about["files"] = files | {digest: path.name for digest, path in missing.items()}
         with aside(output) as new:
             new.mkdir()
             _make(new, loaded, old, missing.values(), about=about, removed=removed, remove=remove)
@@ -205,7 +191,7 @@ def _make(
     folder: Path,
     module: Module,
     old: Index | None,
-    sources: Collection[_Source],
+    paths: Collection[Path],
     *,
     about: dict[str, Any],
     removed: set[str],
@@ -216,21 +202,23 @@ def _make(
     old_table = old.table if old else _SCHEMA.empty_table()
     is_gone = pc.is_in(old_table["id"], value_set=pa.array(sorted(unwanted), pa.string()))
     left_out = set(old_table["id"].filter(is_gone).to_pylist())
-    is_once = any(source.once for source in sources)
-    columns = (old_table[name].to_pylist() if is_once else [] for name in ("text", "id"))
+    # A message is in several pairs: once in the index.
+    of_pairs = {path for path in paths if about["mode"] == SIMILAR and kind_of(path) == TFRECORD}
+    columns = (old_table[name].to_pylist() if of_pairs else [] for name in ("text", "id"))
     known = {_key(*row) for row in zip(*columns, strict=True)}
+    fields = {name: about[name] for name in ("text_field", "id_field")}
 
     def new_rows() -> Iterator[Row]:
-        for source in sources:
-            count = 0
-            for count, row in enumerate(source.read(), start=1):  # noqa: B007
+        for path in paths:
+            once, count = path in of_pairs, 0
+            for count, row in enumerate(of_file(path, **fields, both=once), start=1):  # noqa: B007
                 if row.id in unwanted:
                     left_out.add(row.id)
-                elif not source.once or (key := _key(row.text, row.id)) not in known:
+                elif not once or (key := _key(row.text, row.id)) not in known:
                     yield row
-                    known.update([key] if source.once else [])
-            if not count and not source.once:  # shards may be empty
-                raise InputError(f"{source.name!r} holds no text")
+                    known.update([key] if once else [])
+            if not count and not once:  # shards may be empty
+                raise InputError(f"{path.name!r} holds no text")
 
     with pa.ipc.new_file(str(folder / TEXTS), _SCHEMA) as writer:
         writer.write_table(old_table.filter(pc.invert(is_gone)))

@@ -213,10 +213,7 @@ def test_no_nli_pair_is_read_twice_where_none_is_named(table):
     [
         {"stepps": 3},
         {"overrides": {"task.seed": 1}},
-        {"scores": ["glue"]},
         {"pairs": "all"},
-        {"variant": "int4"},
-        {"init_from": "nowhere"},
         {"needs": ["GPU", "CPU"]},
         {"init_from": "reddit", "seeds": [7]},
     ],

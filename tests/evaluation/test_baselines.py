@@ -65,7 +65,6 @@ BASELINES, STS = "baselines --sts stsb ", "sts --module m --data d "
         (BASELINES + "--queries q --documents d", "--relevant"),
         (BASELINES + "--tune", "sts-train.csv"),
         (BASELINES + "--vectors nowhere", "nowhere"),
-        (BASELINES + "--modules nowhere", "nowhere"),
         (BASELINES + "--module_words nowhere", "nowhere"),
         (BASELINES + "--vectors a/x.txt b/x.vec.gz", "baselines/x"),
         (BASELINES + "--modules a/m b/m", "baselines/m"),
@@ -75,8 +74,6 @@ BASELINES, STS = "baselines --sts stsb ", "sts --module m --data d "
         (STS + "--columns a b c --tune", "--tune"),
         (STS + "--quotes none", "--quotes"),
         (STS + "--columns a b c --escape xx", "--escape"),
-        (STS + "--seed -1", "--seed"),
-        ("mistakes --module m", "--sts"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any(

@@ -200,15 +200,12 @@ def test_http_server_answers_with_vectors(http_server):
     ("status", "body", "headers", "named"),
     [
         (400, b'"text"', {}, "str"),
-        (400, b'["a", 1]', {}, "1"),
-        (400, b'["a"', {}, "JSON"),
         (400, b'["\xff"]', {}, "JSON"),
         (400, b"", {"Content-Length": "much"}, "much"),
         (411, b"", {"Content-Length": None, "Transfer-Encoding": "chunked"}, "Content-Length"),
         (413, b"", {"Content-Length": "1000001"}, "1000001"),
         (413, json.dumps([""] * 1001).encode(), {}, "1001"),
         (415, b'["a"]', {"Content-Type": "application/x-www-form-urlencoded"}, "form"),
-        (415, b'["a"]', {"Content-Type": None}, "text/plain"),
     ],
 )
 def test_http_server_says_what_it_refuses(http_server, status, body, headers, named):

@@ -69,9 +69,15 @@ def test_the_largest_dot_products_are_found_over_blocks(monkeypatch):
 def test_an_index_holds_every_text_and_its_vector(module, lines, tmp_path, monkeypatch):
     monkeypatch.setattr(indices, "BLOCK", 4)
     monkeypatch.setattr(indices, "BATCH", 3)
-    found = build_index(module, lines, output=tmp_path / "index")
-    assert found.texts.to_pylist() == STRIPPED
-    np.testing.assert_allclose(found.matrix, found.module.encode_responses(TEXTS), atol=2e-3)
+    zipped, pairs = tmp_path / "r.txt.gz", tmp_path / "train-0.tfrecord"
+    zipped.write_bytes(gzip.compress(b"one\r\ntwo\n"))
+    pairs.write_bytes(frame(encode_example({"input": "how are you?", "response": "fine"})))
+    marked = tmp_path / "m[1].txt"  # not a pattern, as there is such a file
+    marked.write_bytes(b"\xef\xbb\xbf three \n\xc2\xa0\n")
+    found = build_index(module, [lines, marked, zipped, pairs], output=tmp_path / "index")
+    texts = [*STRIPPED, "three", "one", "two", "fine"]
+    assert found.texts.to_pylist() == texts
+    np.testing.assert_allclose(found.matrix, found.module.encode_responses(texts), atol=2e-3)
     assert isinstance(found.matrix, np.memmap)
     assert found.matrix.dtype == np.float16
 
@@ -88,17 +94,6 @@ def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path)
         with pytest.raises(ValueError, match="accepted"):
             search.search(found, **wrong)
     assert search.search(found, []) == []
-
-
-def test_gzip_and_pairs_are_read_too(module, tmp_path):
-    zipped, pairs = tmp_path / "r.txt.gz", tmp_path / "train-0.tfrecord"
-    zipped.write_bytes(gzip.compress(b"one\r\ntwo\n"))
-    pair = {"input": "how are you?", "response": "fine"}
-    pairs.write_bytes(frame(encode_example(pair)))
-    marked = tmp_path / "m[1].txt"  # not a pattern, as there is such a file
-    marked.write_bytes(b"\xef\xbb\xbf three \n\xc2\xa0\n")
-    found = build_index(module, [marked, zipped, pairs], output=tmp_path / "index")
-    assert sorted(found.texts.to_pylist()) == ["fine", "one", "three", "two"]
 
 
 def test_of_pairs_similar_texts_are_sought_among_both_each_once(module, tmp_path):
@@ -129,14 +124,17 @@ def test_of_pairs_messages_with_ids_are_there_once_and_can_be_removed(module, tm
     assert found.table.column("id").to_pylist() == ["1", "2", "4"]
 
 
-def test_the_command_answers(shared, lines, capsys, monkeypatch):
-    command = ["index", "--module", str(shared / "module"), "--texts", str(lines)]
-    main([*command, "--input", "How old are you?", "--top", "2"])
+def test_the_command_answers(shared, write_table, capsys, monkeypatch):
+    table = write_table("jsonl")
+    command = ["index", "--module", shared / "module", "--texts", table]
+    command = [*map(str, command), "--text_field", "question", "--id_field", "no"]
+    main([*command, "--remove", "08", "--input", "How old are you?", "--top", "2"])
     out = capsys.readouterr().out
-    assert "6 responses, 7 numbers each" in out
+    assert "2 responses, 7 numbers each" in out
     assert out.count("\n  1  ") == out.count("\n  2  ") == 1
-    assert "\n  3  " not in out
-    assert (lines.parent / "replies.txt.index" / "matrix.npy").exists()
+    assert '"id": "7", "answer": "I am 20; honest"' in out
+    assert '"08"' not in out
+    assert (table.parent / "faq.jsonl.index" / "matrix.npy").exists()
 
     monkeypatch.setattr("sys.stdin", io.StringIO("one?\n\ntwo?\n"))
     main([*command, "--input", "-", "--top", "1"])
@@ -243,15 +241,6 @@ def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
     for ids in (["11"], ["7", "08", "10"]):  # not there; none would be left
         with pytest.raises(InputError, match="--remove"):
             build_index(module, output=tmp_path / "index", remove=ids)
-
-
-def test_the_command_shows_ids_and_fields(shared, write_table, capsys):
-    command = ["index", "--module", shared / "module", "--texts", write_table("jsonl")]
-    command += ["--text_field", "question", "--id_field", "no", "--remove", "08", "--input", "no"]
-    main([*map(str, command)])
-    out = capsys.readouterr().out
-    assert '"id": "7", "answer": "I am 20; honest"' in out
-    assert '"08"' not in out
 
 
 @pytest.mark.parametrize("name", ["matrix.npy", "texts.arrow", "codes.faiss"])

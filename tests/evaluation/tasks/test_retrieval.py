@@ -164,12 +164,10 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
     [
         ({"queries": "q1 where\n"}, "queries.tsv:1"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv"),
-        ({"queries": "q1\ta\tb\n"}, "queries.tsv:1"),
         ({"queries": "ID\ttext\n" + QUERIES}, "queries.tsv:1: .*ID"),
         ({"queries": QUERIES + "q9\t\u3164\n"}, "q9"),
         ({"name": "queries.csv"}, "queries.csv"),
         ({"documents": '{"text": "a"}\n'}, "documents.jsonl.gz:1"),
-        ({"documents": '{"id": "a"}\n'}, "documents.jsonl.gz:1"),
         ({"documents": '{"id": "d1", "text": ""}\n{"id": 2, "text": ""}\n'}, "documents.jsonl.gz"),
         ({"relevant": "q1 d1 1 0 x\n"}, "test.qrels:1"),
         ({"relevant": "q9 0 d1 1\n"}, "test.qrels: .*queries 1"),
@@ -178,8 +176,6 @@ def test_judgements_of_unknown_ids_and_repeated_ones_are_counted(read):
         ({"relevant": "q1 0 d1 1\nq1 0 d1 2\n"}, "test.qrels:2: .*d1"),
         ({"relevant": "q1 0 d1 0.5\n"}, r"test.qrels:1: .*0\.5"),
         ({"relevant": "q1 0 d1 4294967297\n"}, "test.qrels:1: .*4294967297"),
-        ({"relevant": "q1 0 d1 1_0\n"}, "test.qrels:1: .*1_0"),
-        ({"relevant": "query doc grade\n"}, "test.qrels:1: .*grade"),
         ({"relevant": "q1 0 d1 0\n"}, "test.qrels"),
     ],
 )

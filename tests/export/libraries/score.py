@@ -1,9 +1,8 @@
-"""Scores a model on tasks of mteb, with local data.
+"""Scores a model on the STS Benchmark of mteb, with local data.
 
-    python score.py FOLDER data.json
+    python score.py FOLDER pairs.json
 
-`data.json` has the pairs of each task: {"STSBenchmark": [[score, sentence, sentence], ...]}. Prints
-the task's scores as JSON.
+`pairs.json` has the pairs: [[score, sentence, sentence], ...]. Prints the scores as JSON.
 """
 
 import json
@@ -14,19 +13,13 @@ import mteb
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 
-
-def task_on(name, pairs):
-    """A task of mteb on these pairs instead of those that it would download."""
-    task = mteb.get_task(name)
-    columns = ("score", "sentence1", "sentence2")
-    data = Dataset.from_dict(dict(zip(columns, map(list, zip(*pairs, strict=True)), strict=True)))
-    task.dataset, task.data_loaded = {"test": data}, True
-    return task
-
-
 if __name__ == "__main__":
     folder, data = sys.argv[1:]
-    tasks = [task_on(*item) for item in json.loads(Path(data).read_text()).items()]
+    pairs = zip(*json.loads(Path(data).read_text()), strict=True)
+    columns = ("score", "sentence1", "sentence2")
+    rows = Dataset.from_dict(dict(zip(columns, map(list, pairs), strict=True)))
+    task = mteb.get_task("STSBenchmark")
+    task.dataset, task.data_loaded = {"test": rows}, True  # instead of those to download
     model = SentenceTransformer(folder, device="cpu")
-    found = mteb.evaluate(model, tasks, cache=None, co2_tracker=False, show_progress_bar=False)
-    print(json.dumps({one.task_name: one.scores["test"][0] for one in found.task_results}))
+    found = mteb.evaluate(model, [task], cache=None, co2_tracker=False, show_progress_bar=False)
+    print(json.dumps(found.task_results[0].scores["test"][0]))

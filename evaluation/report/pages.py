@@ -11,10 +11,9 @@ import jinja2
 from common.errors import InputError
 from common.files import COMPLETED, outputs, write_text
 from common.text_files import as_markdown, as_markdown_code
-from evaluation.analysis import verdict
 from evaluation.data.origin import SYNTHETIC
 from evaluation.options import ReportOptions, RowsOptions
-from evaluation.report import comparison, figures, scores, tables
+from evaluation.report import comparison, figures, scores, tables, verdict
 from evaluation.report.scores import PAPER
 from evaluation.report.tables import Table
 from evaluation.results import runs as run_folders
@@ -74,7 +73,7 @@ def write_report(
         "scatter": figures.scatter(scattered) if scattered else "",
         "ranks": figures.rank_curve({k: one for k, one in every.items() if one}) if ranked else "",
     }
-    said = verdict.sentence(runs)
+    said = verdict.sentence(table, row)
     html = TEMPLATES.get_template("report.html.jinja").render(
         name=next((module_name(one) for one in own if one.module), row),
         verdict=said,

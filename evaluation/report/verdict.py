@@ -5,12 +5,15 @@ items, which favours it: where the module is worse, p is multiplied by their num
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from evaluation.analysis.paired_test import Difference, compare
-from evaluation.metrics.declared import label, main_metric
+from evaluation.metrics.declared import label
+from evaluation.report import comparison
+from evaluation.report.scores import Score
 from evaluation.results.measure import FEW_UNITS, systems
-from evaluation.results.result import CEILING, DECLARED, SYSTEMS, Result, data_name
-from evaluation.results.runs import Run
+from evaluation.results.result import DECLARED, SYSTEMS, Result
+from evaluation.results.runs import OTHER, OURS
 
 LEVEL = 0.05
 """A difference is real if p is below it."""
@@ -18,27 +21,19 @@ FEWEST_PAIRS = 200
 """Of response ranking; with fewer nothing is said, nor with fewer than `FEW_UNITS` of others."""
 
 
-def sentence(runs: Sequence[Run]) -> str:
-    """Return the verdicts on all data sets of the first run that another system was scored on."""
+def sentence(scores: Sequence[Score], row: str) -> str:
+    """Return the verdicts on all data sets of our row that another system was scored on."""
     clauses = []
-    for name, result in runs[0].results.items():
-        metric = main_metric(result.metrics)
-        if result.task not in DECLARED or data_name(name) != name or metric is None:
-            continue
-        # System -> its figure, its result, and its name there if it is a baseline.
-        others: dict[str, tuple[float | None, Result, str | None]] = {}
-        for run in runs[1:]:
-            if other := run.results.get(name):
-                others[run.system] = (other.metrics.get(metric), other, None)
-        for one in systems(result):
-            if one != CEILING:
-                others[SYSTEMS.get(one, one)] = (result.baselines[one].get(metric), result, one)
-        known = {system: of[0] for system, of in others.items() if of[0] is not None}
-        if known:
-            best = max(known, key=known.__getitem__)
-            _, other, baseline = others[best]
-            (difference,) = compare(other, result, system_a=baseline, metrics=[metric])
-            clauses.append(_clause(result, best, len(known), difference))
+    for main in comparison.figures_of(scores, row).values():
+        (ours,) = comparison.of_figure(scores, main, OURS)
+        others = [*comparison.of_figure(scores, main, OTHER), *comparison.baselines(scores, main)]
+        # Of chance there are no items.
+        others = [one for one in others if one.column in ("", *systems(one.results[0]))]
+        if others:
+            best = max(others, key=lambda score: score.value)
+            of: Any = {"system_a": best.column or None, "metrics": [main.metric]}
+            (difference,) = compare(best.results[0], ours.results[0], **of)
+            clauses.append(_clause(ours.results[0], best.system, len(others), difference))
     said = "; ".join(clauses)
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 

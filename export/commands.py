@@ -19,15 +19,9 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 def module(options: ModuleOptions) -> None:
     """Writes a module; says what the matrix of one that has one was learned on."""
     encoders.import_modules(options.import_module)
-    write.export(
-        options.model_dir,
-        options.output,
-        checkpoint=options.checkpoint,
-        variant=options.variant,
-        remove_components=options.remove_components,
-        component_texts=options.component_texts,
-        sts_matrix=options.with_sts_matrix,
-    )
+    names = ("checkpoint", "variant", "remove_components", "component_texts")
+    of = {name: getattr(options, name) for name in names}
+    write.export(options.model_dir, options.output, sts_matrix=options.with_sts_matrix, **of)
     print(f"verified in a fresh process; written to {options.output}")
     if tuned := identity.read(options.output)["sts_matrix"]:
         # The matrix is one of the weights that a fingerprint is of, so it cannot be compared.

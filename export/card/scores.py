@@ -29,11 +29,9 @@ def read(folder: Path, *, fingerprint: str) -> list[dict[str, Any]]:
                 continue
             of_module: str = result["module"]["fingerprint"]
             scores = {key: result[key] for key in ("task", "name", "n", "metrics")}
-            ends = result.get("intervals") or {}
-            scores["intervals"] = {name: at for name, at in ends.items() if at is not None}
             scores["data"] = result["data"]["sha256"]
-            scores["settings"] = result.get("settings", {})
-            scores["notes"] = result.get("notes", [])
+            empty: dict[str, Any] = {"intervals": {}, "settings": {}, "notes": []}
+            scores |= {key: result.get(key, default) for key, default in empty.items()}
         if of_module != fingerprint:
             raise InputError(
                 f"--results: {path} is about another module: its fingerprint is {of_module}, this "

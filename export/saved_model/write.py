@@ -16,14 +16,15 @@ from common import sts
 from common.errors import InputError
 from common.files import CLAIM, aside, claim, write_json
 from common.saved_model import fingerprint
-from export import FLOAT32, VARIANTS
+from export import FLOAT32
 from export.card import identity, model_card, scores
 from export.module import components as principal_components
 from export.module import plain, warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
+from export.options import ModuleOptions
 from export.saved_model import verify
-from model import CHECKPOINTS, LAST
+from model import LAST
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE, read_params
 
@@ -63,13 +64,11 @@ def export(
       VerificationError: if the module does not give the values that it had before; `output`
         stays as it was.
     """
-    given = {"checkpoint": (checkpoint, CHECKPOINTS), "variant": (variant, VARIANTS)}
-    for name, (value, accepted) in given.items():
-        if value not in accepted:
-            raise ValueError(f"{name} is {value!r}; {', '.join(accepted)} are accepted")
+    model_dir, output = Path(model_dir), Path(output).resolve()
+    # It checks the values.
+    ModuleOptions(model_dir=model_dir, output=output, checkpoint=checkpoint, variant=variant)
     if bool(remove_components) != bool(component_texts):
         raise InputError("--remove_components and --component_texts: accepted together")
-    model_dir, output = Path(model_dir), Path(output).resolve()
     with claim(output):
         is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
         if not is_module and any(path.name != CLAIM for path in output.iterdir()):

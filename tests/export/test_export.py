@@ -110,20 +110,6 @@ def test_it_says_what_the_model_says(shared):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.usefixtures("verified_here")
-@pytest.mark.slow
-def test_a_module_is_replaced_whole_and_a_link_to_it_stays_a_link(shared, tmp_path):
-    output = shutil.copytree(shared / "module", tmp_path / "module")
-    (output / "left over").write_text("of the old module")
-    (tmp_path / "latest").symlink_to("module")
-    before = (output / "fingerprint.pb").stat().st_ino
-    export(shared / "run", tmp_path / "latest")
-    assert (tmp_path / "latest").is_symlink()
-    assert (output / "fingerprint.pb").stat().st_ino != before
-    assert not (output / "left over").exists()
-    assert {path.name for path in tmp_path.iterdir()} == {"module", "latest"}
-
-
 @pytest.mark.slow
 def test_what_does_not_verify_leaves_the_old_module(shared, tmp_path, monkeypatch):
     output = shutil.copytree(shared / "module", tmp_path / "module")

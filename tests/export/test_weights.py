@@ -1,5 +1,7 @@
 """What an export changes: weights in fewer bits; embeddings without components, by a matrix."""
 
+import shutil
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -74,19 +76,6 @@ def bytes_of_tables(module):
     """Of the rows of words and bigrams, their scales included."""
     tables = [weight for weight in module.variables if weight.shape[:1] in ([300], [400])]
     return sum(weight.dtype.size * weight.shape.num_elements() for weight in tables)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("verified_here")
-def test_a_variant_is_saved_as_it_is(shared, tmp_path):
-    main(f"--model_dir {shared}/run --variant int8 --output {tmp_path}/int8".split())
-    module = tf.saved_model.load(str(tmp_path / "int8"))
-    whole = tf.saved_model.load(str(shared / "module"))
-    sentences = tf.constant(SENTENCES)
-    np.testing.assert_allclose(module(sentences), whole(sentences), atol=0.02)
-    assert bytes_of_tables(module) == 700 * (6 + 4)
-    assert bytes_of_tables(whole) == 700 * 6 * 4
-    assert "int8 tables; other weights are float32" in (tmp_path / "int8" / "README.md").read_text()
 
 
 def test_a_weight_that_is_no_attribute_is_named():
@@ -170,20 +159,33 @@ def test_components_and_matrix_change_embeddings_alone(shared):
 
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
-def test_the_command_applies_both_and_the_card_says_so(shared, tmp_path, capsys):
+def test_the_command_applies_all_replaces_a_module_whole_and_the_card_says_so(
+    shared, tmp_path, capsys
+):
+    output = shutil.copytree(shared / "module", tmp_path / "module")
+    (output / "left over").write_text("of the old module")
+    (tmp_path / "latest").symlink_to("module")
     texts = tmp_path / "texts.txt"
     texts.write_text("".join(f"some words {n}\n" for n in range(20)))
     learned_on = '{"module": {"path": "runs/other", "fingerprint": "abc"}}'
     np.savez(tmp_path / "m.npz", matrix=np.eye(7), about=np.array(learned_on))
-    asked = ["--model_dir", str(shared / "run"), "--output", str(tmp_path / "module")]
-    removed = ["--remove_components", "1", "--component_texts", str(texts)]
-    main([*asked, *removed, "--with_sts_matrix", str(tmp_path / "m.npz")])
+    asked = ["--model_dir", str(shared / "run"), "--output", str(tmp_path / "latest")]
+    asked += ["--remove_components", "1", "--component_texts", str(texts), "--variant", "int8"]
+    main([*asked, "--with_sts_matrix", str(tmp_path / "m.npz")])
     assert "learned on runs/other (fingerprint abc)" in capsys.readouterr().out
-    about = identity.read(tmp_path / "module")
+    assert (tmp_path / "latest").is_symlink()
+    assert not (output / "left over").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"module", "latest", "texts.txt", "m.npz"}
+    about = identity.read(output)
     assert about["components"] == {"count": 1, "texts": 20, "files": [str(texts)]}
-    card = (tmp_path / "module" / "README.md").read_text()
+    card = (output / "README.md").read_text()
     assert "1 principal component of the embeddings of 20 texts" in card
     assert "runs/other" in card
-    module = tf.saved_model.load(str(tmp_path / "module"))
-    plain = module.signatures["encode_input"](tf.constant(["some words"]))["outputs"].numpy()
-    assert np.abs(module(tf.constant(["some words"])).numpy() - plain).max() > 1e-3
+    assert "int8 tables; other weights are float32" in card
+    module, whole = (tf.saved_model.load(str(path)) for path in (output, shared / "module"))
+    sentences = tf.constant(SENTENCES)
+    plain = module.signatures["encode_input"](sentences)["outputs"]
+    np.testing.assert_allclose(plain, whole(sentences), atol=0.02)
+    assert np.abs(module(sentences) - plain).max() > 0.02
+    assert bytes_of_tables(module) == 700 * (6 + 4)
+    assert bytes_of_tables(whole) == 700 * 6 * 4

@@ -4,11 +4,9 @@ import glob
 import gzip
 import hashlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TypeVar
 
 from common.errors import InputError, message_of
 from common.files import require_whole
@@ -22,7 +20,6 @@ ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOT
 REPLIES = (tfrecord.RESPONSE,)
 _IDS = {tfrecord.INPUT: tfrecord.INPUT_ID, tfrecord.RESPONSE: tfrecord.RESPONSE_ID}
 _CHUNK_BYTES = 1 << 20
-T = TypeVar("T")
 
 
 def text_id(text: str) -> str:
@@ -53,61 +50,48 @@ def kind_of(file: Path) -> str:
     return Path(file.stem).suffix if file.suffix == GZIP_SUFFIX else file.suffix
 
 
-def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> Iterator[str]:
+def read_texts(files: Iterable[Path], features: Sequence[str] = ALL_TEXTS) -> Iterator[str]:
     """Yields every text of the files: of a pair, each line, or each word of a vocabulary.
 
     White space around a text is left out, and so are texts without a visible character. `features`
     are the texts of a pair that are read.
     """
-    for file in files:
-        parse = partial(_texts, kind=kind_of(file), features=features)
-        yield from filter(is_visible, chain.from_iterable(_parsed(file, parse)))
+    yield from (text for file in files for text, _ in read_messages(file, features))
 
 
-def read_messages(file: Path) -> Iterator[tuple[str, str | None]]:
-    """Yields the texts of pairs in TFRecords with the ids of their messages, which NLI lacks."""
-    for message in chain.from_iterable(_parsed(file, _messages)):
-        if is_visible(message[0]):
-            yield message
-
-
-def _parsed(file: Path, parse: Callable[[bytes], list[T]]) -> Iterator[list[T]]:
-    """Yields what is in each line or record of a file."""
-    number = 0
+def read_messages(
+    file: Path, features: Sequence[str] = ALL_TEXTS
+) -> Iterator[tuple[str, str | None]]:
+    """Yields the same of one file, with the ids that messages in TFRecords have."""
+    kind, number = kind_of(file), 0
     try:
         with gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb") as stream:
             chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
-            is_records = kind_of(file) == TFRECORD
-            for record in tfrecord.read_frames(chunks) if is_records else stream:
-                yield parse(record if number else record.removeprefix(BOM_UTF8))
+            for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
+                content = record if number else record.removeprefix(BOM_UTF8)
+                yield from (
+                    each for each in _messages(content, kind, features) if is_visible(each[0])
+                )
                 number += 1
     except Exception as error:
         place = f"{str(file)!r}, after {number} lines or records"
         raise InputError(f"{place}: {message_of(error)}") from error
 
 
-def _messages(record: bytes) -> list[tuple[str, str | None]]:
-    decoded = tfrecord.decode_example(record, (*ALL_TEXTS, *_IDS.values())).items()
-    values = {name: value.decode() for name, value in decoded if isinstance(value, bytes)}
-    return [
-        (values[text].strip(), values.get(_IDS.get(text, "")) or None)
-        for text in ALL_TEXTS
-        if text in values
-    ]
-
-
-def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
+def _messages(record: bytes, kind: str, features: Sequence[str]) -> list[tuple[str, str | None]]:
+    """The texts of a line or record, each with its id where it has one."""
     if kind == TFRECORD:
-        values = tfrecord.decode_example(record, features).values()
-        texts = [value.decode().strip() for value in values if isinstance(value, bytes)]
-        if not texts:
+        decoded = tfrecord.decode_example(record, (*features, *_IDS.values())).items()
+        values = {name: value.decode() for name, value in decoded if isinstance(value, bytes)}
+        there = [name for name in features if name in values]
+        if not there:
             raise ValueError(f"has none of the texts {', '.join(features)}")
-        return texts
+        return [(values[name].strip(), values.get(_IDS.get(name, "")) or None) for name in there]
     text = record.decode()
     if kind == VOCABULARY:
         text, _, count = text.rpartition("\t")
         int(count)  # a file of another kind has none
-    return [text.strip()]
+    return [(text.strip(), None)]
 
 
 def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:

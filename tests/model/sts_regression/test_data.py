@@ -64,9 +64,8 @@ def test_words_are_tried_as_they_stand_then_in_lower_case(tmp_path):
     np.testing.assert_array_equal(found.table, [[0, 0], [0, 0], [1, 1], [2, 2]])
 
 
-@pytest.mark.parametrize("text", ["the 1 2\n", "cat 1 nan\n"])
-def test_vectors_that_cannot_be_used_are_refused(tmp_path, text):
-    (tmp_path / "vectors.txt").write_text(text)
+def test_vectors_of_other_words_are_refused(tmp_path):
+    (tmp_path / "vectors.txt").write_text("the 1 2\n")
     with pytest.raises(InputError, match=r"vectors\.txt"):
         load_vectors(tmp_path / "vectors.txt", {"cat"})
 

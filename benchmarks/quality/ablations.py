@@ -6,7 +6,6 @@ Reads the last validation of each ablation in `rows.yaml`. Three seeds of the un
 which differences mean something.
 """
 
-import json
 from pathlib import Path
 
 import jinja2
@@ -14,7 +13,7 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.quality.rows import Ablation, Table
-from common.files import write_text
+from common.files import outputs, write_text
 from evaluation.metrics import from_size
 
 STS = "sts_dev_pearson"
@@ -41,10 +40,7 @@ def main() -> None:
 
 def sizes(runs_folder: Path) -> dict[str, int]:
     """How many items each figure of a validation is over, by the data sets' manifests."""
-    pairs, nli = (
-        json.loads((runs_folder / name / "COMPLETED").read_text())["outputs"]
-        for name in ("pairs", "nli/dev")
-    )
+    pairs, nli = (outputs(str(runs_folder / name)) for name in ("pairs", "nli/dev"))
     validation = sum(of["records"] for name, of in pairs.items() if name.startswith("validation-"))
     labelled = sum(of["records"] for name, of in nli.items() if name.startswith("nli-"))
     precisions = dict.fromkeys(("p_at_1", "p_at_10"), validation)

@@ -179,21 +179,21 @@ def _object(line: bytes, load: Callable[[bytes], Any]) -> dict[str, Any] | str:
 
 def parquet_rows(table: Any, choose: Choose) -> Iterator[Row]:
     """Yields the rows of a `pyarrow.parquet.ParquetFile`, a batch at a time."""
-    wanted = list(dict.fromkeys(choose(table.schema_arrow.names)))
-    batches = table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False)
-    records = (record for batch in batches for record in _in_microseconds(batch).to_pylist())
-    yield from (Row(number, record) for number, record in enumerate(records, start=1))
+    number, wanted = 0, list(dict.fromkeys(choose(table.schema_arrow.names)))
+    for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
+        names = batch.schema.names
+        for values in zip(*map(_values, batch.columns), strict=True):
+            number += 1
+            yield Row(number, dict(zip(names, values, strict=True)))
 
 
-def _in_microseconds(batch: Any) -> Any:
-    """The batch with times that Python can hold."""
+def _values(column: Any) -> list[Any]:
+    """The values of a column; times are cut to the microseconds that Python's have."""
     import pyarrow as pa  # few files need it
 
-    for place, field in enumerate(batch.schema):
-        if pa.types.is_timestamp(field.type):
-            times = batch.column(place).cast(pa.timestamp("us", field.type.tz), safe=False)
-            batch = batch.set_column(place, field.name, times)
-    return batch
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column.to_pylist()
 
 
 def column_of(given: Sequence[str], columns: Iterable[str]) -> str:

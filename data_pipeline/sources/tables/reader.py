@@ -4,7 +4,7 @@ A field of an object inside another, or of a struct, has a dotted name; a number
 element of a list.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain
@@ -75,14 +75,22 @@ def suffix_of(path: str, form: Dialect = _FORM) -> str:
 
 
 def in_batches(path: str, rows: Iterable[Row], names: Sequence[str]) -> Iterator[Rows]:
-    """The fields of these names of all rows of a file; at least one batch, which may be empty."""
-    getters, batch = list(map(getter, names)), Rows(path, [], [], [])
+    """The fields of these names of all rows of a file; at least one batch, which may be empty.
+
+    A field whose own name has dots comes before fields of inner objects.
+    """
+    paths, batch = [name.split(".") for name in names], Rows(path, [], [], [])
+    are_plain = not any("." in name for name in names)
     for number, fields, fault, raw in rows:
         if fault:
             batch.malformed.append(MalformedLine(path, number, raw, fault))
         else:
             batch.numbers.append(number)
-            batch.values.append(tuple([get(fields) for get in getters]))
+            found = [fields.get(name, MISSING) for name in names]
+            if not are_plain:
+                each = zip(paths, found, strict=True)
+                found = [_inner(fields, to) if one is MISSING else one for to, one in each]
+            batch.values.append(tuple(found))
         if len(batch.values) + len(batch.malformed) == ROWS_A_BATCH:
             yield batch
             batch = Rows(path, [], [], [])
@@ -128,19 +136,6 @@ def rows_of(file: InputFile, choose: Choose, *, tap: Tap, form: Dialect = _FORM)
         except ValueError as error:
             place = f"line {error.line}: " if isinstance(error, UnreadableRowError) else ""
             raise UnreadableFileError(f"{file.path}: {place}{error}") from error
-
-
-def getter(name: str) -> Callable[[dict[str, Any]], Any]:
-    """A function of an object that returns its field of a plain or dotted name, or `MISSING`.
-
-    A field whose own name has the dots comes before fields of inner objects.
-    """
-    path = name.split(".")
-
-    def get(record: Any) -> Any:
-        return record[name] if name in record else _inner(record, path)
-
-    return get if len(path) > 1 else lambda record: record.get(name, MISSING)
 
 
 def _inner(value: Any, path: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Options of `conversations` and `pairs` that make no sense: one line, and nothing is written."""
+"""Options that make no sense and files that cannot be read: one line, and nothing is written."""
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -110,3 +110,28 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         pa.parquet.write_table(table, path)
     message = refused("conversations", "--input", path, *LINKED)
     assert f"{path}: 2 fields 'said'" in message
+
+
+QUESTIONS = ("--input_field", "question", "--response_field", "answer")
+
+
+def write(path, *lines):
+    path.write_text("\n".join(["question,answer", *lines, ""]))
+    return path
+
+
+def test_a_quote_that_swallows_rows_ends_the_job(refused, tmp_path):
+    rows = [f"question {n},answer {n}" for n in range(300)]
+    for stray in ('"no end,x', 'x,"no end'):
+        for others in ([*rows, 'c,"d"'], rows[:9]):
+            path = write(tmp_path / "t.csv", "a,b", stray, *others)
+            assert f"{path}: line 3" in refused("pairs", "--input", path, *QUESTIONS)
+
+
+def test_escaped_quotes_are_read_as_the_message_says(refused, make, tmp_path):
+    rows = [f'"question \\"{n}\\", as asked","answer {n}"' for n in range(4)]
+    path = write(tmp_path / "t.csv", *rows, "a,b")
+    assert "--escape" in refused("pairs", "--input", path, *QUESTIONS)
+    statistics, pairs = make("pairs", "--input", path, *QUESTIONS, "--escape", "\\")
+    assert (statistics["malformed"], len(pairs)) == (0, 5)
+    assert ('question "0", as asked', "answer 0") in {(p["input"], p["response"]) for p in pairs}

@@ -96,6 +96,22 @@ def test_scores_without_what_overlaps(stored, write_records, tmp_path, run, fail
     assert str(empty) in fails("contamination", "--training", empty, *argv[3:])
 
 
+def test_sets_of_other_tasks_that_are_scored_and_have_text(
+    write_text, xml_file, write_records, tmp_path, run
+):
+    nli = json.dumps({"premise": "a man sleeps", "hypothesis": "he rests", "label": "neutral"})
+    for split in ("train", "dev"):
+        write_text(f"snli/snli_1.0_{split}.jsonl", f"{nli}\n")
+    xml_file("cqa/dev.xml", [("Q1", "red house", "", "R1", 1, "Relevant", "the red house")])
+    write_text("cqa/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
+    train = write_records("train-0.tfrecord", [{"input": "He rests!", "response": "a man sleeps"}])
+    argv = ["--training", train, "--snli", tmp_path / "snli", "--cqa", tmp_path / "cqa"]
+    run("contamination", *argv, "--output", tmp_path / "out")
+    found = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "out").iterdir()}
+    counts = {name: one["counts"]["pairs_in_training"] for name, one in found.items()}
+    assert counts == {"contamination-snli-dev": 1, "contamination-cqa-dev": 0}
+
+
 def test_results_must_be_of_the_same_data_and_order(
     stored, write_text, write_records, tmp_path, fails
 ):

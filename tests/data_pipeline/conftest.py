@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import lzma
-from functools import partial
 
 import orjson
 import pyarrow as pa
@@ -90,9 +89,20 @@ def run():
 
 
 @pytest.fixture
-def fails(refused):
-    """Runs `python -m data_pipeline reddit`, which must fail, and returns its one line."""
-    return partial(refused, "reddit")
+def fails(run, capsys):
+    """Runs a command that must fail, and returns its one line."""
+
+    def reddit(*arguments):
+        with pytest.raises(SystemExit) as raised:
+            run(*arguments)
+        assert raised.value.code not in (0, None)
+        capsys.readouterr()
+        message = str(raised.value.code)
+        assert message.startswith("error: ")
+        assert "\n" not in message
+        return message
+
+    return reddit
 
 
 @pytest.fixture
@@ -159,17 +169,14 @@ def refused(tmp_path, capsys):
     """Runs a command that must fail, and returns its one line; nothing is written."""
 
     def run(*arguments):
-        given = list(map(str, arguments))
-        given += [] if "--output" in given else ["--output", str(tmp_path / "out")]
-        was_complete = (tmp_path / "out" / "COMPLETED").exists()
         with pytest.raises(SystemExit) as raised:
-            main(given)
+            main([*map(str, arguments), "--output", str(tmp_path / "out")])
         usage = capsys.readouterr().err
         code = raised.value.code
         message = f"error: {usage.splitlines()[-1]}" if code == 2 else str(code)
         assert message.startswith("error: ")
         assert "\n" not in message
-        assert (tmp_path / "out" / "COMPLETED").exists() == was_complete
+        assert not (tmp_path / "out" / "COMPLETED").exists()
         return message.removeprefix("error: ")
 
     return run

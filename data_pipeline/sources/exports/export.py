@@ -4,6 +4,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -46,8 +47,8 @@ class Export(NamedTuple):
     """Role, as in `tables.source`, -> the name of its field, which may be dotted."""
     skips: Mapping[str, Callable[[Record], Any]] = {}
     """Rule -> whether it drops a message because of its kind."""
-    score_of: Callable[[Record], float] | None = None
-    """The score of a message; it drops those below `--min_score`, where that is accepted."""
+    filters: Mapping[str, Callable[[Any, Record], Any]] = {}
+    """Option, and rule if it is given -> whether it drops a message, with what is given."""
     messages: Callable[[Record, People], Iterable[Record]] = lambda record, _: (record,)
     """A record -> its messages. If it raises what lookups raise, the record is malformed."""
     layout: Layout = Layout.LINKED_THREADS
@@ -78,7 +79,7 @@ class ExportReader:
 
     name: str
     people: People
-    min_score: int | None = None
+    filters: Mapping[str, Any]  # options that are given, of those of the format -> what is given
 
     def __call__(self, file: InputFile, names: Sequence[str], *, tap: Tap) -> Iterator[Rows]:
         """Yields the wanted fields of all messages of a file, or of the files in a zip.
@@ -94,8 +95,8 @@ class ExportReader:
     def _messages(self, export: Export, file: InputFile, tap: Tap) -> Iterator[Row]:
         folder = PurePath(file.path).parent.name
         rules: dict[str, Callable[[Record], Any]] = dict(export.skips)
-        if (least := self.min_score) is not None and (score_of := export.score_of):
-            rules["min_score"] = lambda message: score_of(message) < least
+        for name, given in self.filters.items():
+            rules[name] = partial(export.filters[name], given)
         for number, record, fault, raw in export.records(file, tap):
             if fault:
                 yield Row(number, {}, fault, raw)

@@ -18,6 +18,7 @@ FORMATS = (
     "dialogues",
 )
 """The modules in this folder that declare a format."""
+_FILTERS = "stackexchange"
 
 
 def export_of(name: str) -> Any:
@@ -43,12 +44,18 @@ class ImportOptions(FlowOptions):
         help="the markup of the texts, which is removed; default: that of the export",
         choices=MARKUPS,
     )
-    min_score: int | None = option(None, help="of stackexchange: drop answers with a lower score")
+    accepted_only: bool = option(False, help="drop answers that are not accepted", group=_FILTERS)
+    min_score: int | None = option(None, help="drop answers with a lower score", group=_FILTERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.min_score is not None and self._declared.score_of is None:
-            raise InputError(f"--min_score: accepted with stackexchange, not with {self.export}")
+        for name in self._filters.keys() - self._declared.filters.keys():
+            raise InputError(f"--{name}: accepted with {_FILTERS}, not with {self.export}")
+
+    @property
+    def _filters(self) -> dict[str, Any]:
+        given = {"accepted_only": self.accepted_only or None, "min_score": self.min_score}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def _declared(self) -> Any:
@@ -97,7 +104,7 @@ class ImportOptions(FlowOptions):
             what = f"messages of {self.export} have no thread, whose split their halves belong in"
             raise InputError(f"--pairs_of: {HALVES!r}: {what}")
         with reading("--input"):
-            reader = ExportReader(self.export, people_of(self.export, files), self.min_score)
+            reader = ExportReader(self.export, people_of(self.export, files), self._filters)
         return self.table_source(
             files,
             layout,
@@ -105,6 +112,6 @@ class ImportOptions(FlowOptions):
             flow,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
-            skips=(*export.skips, *["min_score"] * (self.min_score is not None)),
+            skips=(*export.skips, *self._filters),
             reader=reader,
         )

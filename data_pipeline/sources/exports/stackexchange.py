@@ -6,7 +6,6 @@ a question is its title, and its body below: what a model cuts is the end of a l
 
 from collections.abc import Iterable, Iterator
 from html import escape
-from math import inf
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,7 +20,9 @@ _END = b"</posts>"
 
 
 def _posts(file: InputFile, tap: Tap) -> Iterator[Row]:
+    """The rows of a file; an accepted answer has the attribute `accepted`."""
     last = b""
+    accepted: set[str | None] = set()  # those to come: a question is before its answers
     for batch in read_line_batches(file, tap):
         for number, content, fault in batch.numbered():
             line = content.strip()
@@ -35,6 +36,10 @@ def _posts(file: InputFile, tap: Tap) -> Iterator[Row]:
             except ElementTree.ParseError as error:
                 yield Row(number, {}, fault or f"{error}; accepted: a row a line", line)
                 continue
+            accepted.add(post.get("AcceptedAnswerId"))
+            if (own_id := post.get("Id")) in accepted:
+                accepted.remove(own_id)
+                post["accepted"] = True
             yield Row(number, post)
     if last != _END:
         raise UnreadableFileError(f"{file.path}: truncated: it ends before </posts>")
@@ -54,6 +59,11 @@ EXPORT = Export(
     fields={"id": "Id", "parent": "ParentId", "time": "CreationDate"}
     | {"author": "author", "text": "text"},
     skips={"other_post": lambda post: post["PostTypeId"] not in (_QUESTION, _ANSWER)},
-    score_of=lambda post: int(post["Score"]) if post["PostTypeId"] == _ANSWER else inf,
+    filters={
+        "accepted_only": lambda _, post: post["PostTypeId"] == _ANSWER and "accepted" not in post,
+        "min_score": lambda least, post: (
+            post["PostTypeId"] == _ANSWER and int(post["Score"]) < least
+        ),
+    },
     markup="html",
 )

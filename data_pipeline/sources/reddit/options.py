@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from common.command_line import option
+from common.errors import reading
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
 
@@ -26,6 +27,7 @@ class RedditOptions(PairOptions, RuleOptions):
     min_score: int | None = _rule(None, help="drop comments with a lower score or no score")
     subreddits: str | None = _rule(None, help="keep only these subreddits", metavar=_NAMES)
     exclude_subreddits: str | None = _rule(None, help="drop these subreddits", metavar=_NAMES)
+    bots: str | None = _rule(None, help="drop these authors, one a line", metavar="FILE")
 
     @cached_property
     def selection(self) -> Any:
@@ -37,6 +39,7 @@ class RedditOptions(PairOptions, RuleOptions):
             min_score=self.min_score,
             subreddits=_subreddits("subreddits", self.subreddits),
             exclude_subreddits=_subreddits("exclude_subreddits", self.exclude_subreddits),
+            bots=_bots(self.bots),
         )
 
     @property
@@ -64,6 +67,20 @@ class RedditOptions(PairOptions, RuleOptions):
 
 
 def _subreddits(name: str, given: str | None) -> frozenset[str]:
-    """Names in lower case, without what Reddit's pages show before them: `/r/`."""
-    bare = (each.strip().strip("/").lower().removeprefix("r/") for each in (given or "").split(","))
-    return frozenset(texts_of(name, given and ",".join(bare)) or ())
+    names = given and ",".join(_bare(each, "r/") for each in given.split(","))
+    return frozenset(texts_of(name, names) or ())
+
+
+def _bots(path: str | None) -> frozenset[str]:
+    from data_pipeline.storage.filesystem import read_bytes
+
+    if path is None:
+        return frozenset()
+    with reading(f"--bots: {path!r}"):
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+    return frozenset(texts_of("bots", ",".join(_bare(line, "u/") for line in lines)) or ())
+
+
+def _bare(name: str, prefix: str) -> str:
+    """A name in lower case, without what Reddit's pages show before it: `/r/`, `u/`."""
+    return name.strip().lower().strip("/").removeprefix(prefix)

@@ -154,11 +154,12 @@ class Selection(NamedTuple):
     min_score: int | None = None
     subreddits: frozenset[str] = frozenset()  # lower case; empty for all
     exclude_subreddits: frozenset[str] = frozenset()
+    bots: frozenset[str] = frozenset()  # authors in lower case, besides those that contain "bot"
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection."""
         own = {"min_score": self.min_score, "subreddits": sorted(self.subreddits)}
-        own |= {"exclude_subreddits": sorted(self.exclude_subreddits)}
+        own |= {"exclude_subreddits": sorted(self.exclude_subreddits), "bots": sorted(self.bots)}
         return self.messages._replace(placeholders="reddit").describe() | own
 
     @property
@@ -175,7 +176,7 @@ class Selection(NamedTuple):
     @property
     def named(self) -> dict[str, frozenset[str]]:
         """Option -> the names that it was given, of those that were."""
-        options = ("subreddits", "exclude_subreddits")
+        options = ("subreddits", "exclude_subreddits", "bots")
         return {option: names for option in options if (names := getattr(self, option))}
 
     def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
@@ -194,6 +195,8 @@ class Selection(NamedTuple):
             yield ~_are_in(subreddits, self.subreddits)
         if self.exclude_subreddits:
             yield _are_in(subreddits, self.exclude_subreddits)
+        if self.bots:
+            yield _are_in(authors, self.bots)
 
 
 def _are_absent(texts: Any) -> np.ndarray:
@@ -232,7 +235,7 @@ class RedditSource:
         return self.selection.rule_names
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Names of subreddits that were given and have no comment."""
+        """Names of subreddits and authors that were given and have no comment."""
         hints = []
         for option, names in self.selection.named.items():
             if unmatched := sorted(name for name in names if f"{option}/{name}" not in groups):
@@ -273,8 +276,11 @@ class RedditSource:
         self, comments: list[Comment], texts: Any, malformed: list[MalformedLine]
     ) -> MessageBatch:
         names = [comment.subreddit for comment in comments]
-        here, named = set(map(str.lower, set(names))), self.selection.named.items()
-        groups = {f"{option}/{name}" for option, wanted in named for name in wanted & here}
+        groups: set[str] = set()
+        for option, wanted in self.selection.named.items():
+            here = [comment.author or "" for comment in comments] if option == "bots" else names
+            found = wanted.intersection(map(str.lower, set(here)))
+            groups |= {f"{option}/{name}" for name in found}
         subreddits = pa.array(names, pa.string())
         rules = list(self.selection.masks(comments, texts, subreddits))
         ids = pa.array([comment.id for comment in comments], pa.string())

@@ -13,7 +13,7 @@ SMALL = json.loads("""{
 "version": "0.1.0", "made": "2026-11-21",
 "source": {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"},
 "options": {"split_by": "thread", "test_fraction": 0.15, "gzip": true, "context_turns": 0,
-    "min_score": null, "subreddits": ["askreddit", "pics"], "exclude_subreddits": []},
+    "min_score": null, "subreddits": ["askreddit", "pics"], "bots": []},
 "inputs": [
     {"file": "/d/RC_1", "bytes": 1111111, "crc32c": "1a2b3c4d", "lines": 1500, "malformed": 2},
     {"file": "/d/RC_2", "bytes": 2222222, "crc32c": "5e6f7a8b", "lines": 2500, "malformed": 1}],

@@ -77,5 +77,6 @@ def rule_that_drops(selection, comment):
         "min_score": score_of(comment.score) < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,
         "exclude_subreddits": subreddit in selection.exclude_subreddits,
+        "bots": comment.author.lower() in selection.bots,
     }
     return next((name for name in selection.rule_names if holds[name]), None)

@@ -110,14 +110,14 @@ def test_what_only_speaks_of_it_is_a_text(body):
 
 
 def test_names_that_never_occur_are_mentioned():
-    asked = {"subreddits": {"a", "b"}, "exclude_subreddits": {"c", "d"}}
+    asked = {"subreddits": {"a", "b"}, "exclude_subreddits": {"c"}, "bots": {"d", "e"}}
     selection = Selection(**{name: frozenset(names) for name, names in asked.items()})
-    lines = [FIELDS | {"subreddit": "A"}, FIELDS | {"subreddit": "C"}]
+    lines = [FIELDS | {"subreddit": "A", "author": "E"}, FIELDS | {"subreddit": "C"}]
     groups = judge(b"\n".join(map(orjson.dumps, lines)), selection).groups
     hints = RedditSource(selection).hints(groups)
     found = [(hint.partition(":")[0], hint.count("'") // 2, hint[-3:]) for hint in hints]
-    assert found == [("--subreddits", 1, "'b'"), ("--exclude_subreddits", 1, "'d'")]
-    many = Selection(subreddits=frozenset(map(str, range(1000))))
+    assert found == [("--subreddits", 1, "'b'"), ("--bots", 1, "'d'")]
+    many = Selection(bots=frozenset(map(str, range(1000))))
     assert len(RedditSource(many).hints(frozenset())[0]) < 200
 
 
@@ -146,6 +146,8 @@ def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
         ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
+        ({"bots": frozenset({"élan"})}, {"author": "ÉLAN"}, "bots"),
+        ({"bots": frozenset({"élan"})}, {"author": "elan"}, None),
         # What is there again is kept.
         ({}, {"_meta": {"was_deleted_later": True, "removal_type": "deleted"}}, "deleted_later"),
         ({}, {"_meta": {"was_initially_deleted": True, "removal_type": "removed"}}, None),

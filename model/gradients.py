@@ -18,9 +18,9 @@ from model import columns
 from model.layers import embedding
 from model.layers.embedding import Bags
 from model.layers.encoders import POOL, Pooled
+from model.optimizer import RowwiseAdagrad
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
-Pairs: TypeAlias = list[tuple[Gradient, tf.Variable]]
 
 
 class _Read(NamedTuple):
@@ -31,6 +31,17 @@ class _Read(NamedTuple):
     rows: tf.Tensor
 
 
+class _Block(NamedTuple):
+    """The gradient of a table whose columns are shared, each row of it once."""
+
+    table: tf.Variable
+    own: tf.IndexedSlices
+    """This replica's columns."""
+    own_squares: tf.Tensor
+    squares: tf.Tensor
+    """The sum of the squares of each row in own columns, and in all: float32 [n]."""
+
+
 class Step:
     """The gradients of one step; called in replica context.
 
@@ -38,7 +49,7 @@ class Step:
 
         with tape, Step(tape).watching() as step:
             loss = ...
-        pairs = step.gradients(loss, variables, optimizer)
+        norm = step.train(loss, variables, optimizer)
     """
 
     def __init__(self, tape: tf.GradientTape):
@@ -113,29 +124,50 @@ class Step:
             for name, at in zip(bags, places, strict=True)
         }
 
-    def gradients(
+    def train(
         self,
         loss: tf.Tensor,
         variables: Sequence[tf.Variable],
         optimizer: tf_keras.optimizers.legacy.Optimizer,
-    ) -> Pairs:
-        """Gradients of the sum of all replicas' losses, with the variables that have one.
+        *,
+        measure_norm: bool | tf.Tensor = False,
+    ) -> tf.Tensor:
+        """Applies the gradients of the sum of all replicas' losses, each row of a table once.
 
-        Each row of a table is at most once in them. Of a table whose columns are shared, only this
-        replica's columns are right; the others fill each row up to its length, so that norms are.
+        Returns:
+          The norm of all replicas' gradient before clipping, float32 scalar: NaN if not measured.
         """
         rows = [read.rows for read in self._reads]
         of_variables, of_rows = self._tape.gradient(loss, (list(variables), rows))
         both = zip(of_variables, variables, strict=True)
         # A task has no gradient for another task's head.
-        own = [(gradient, variable) for gradient, variable in both if gradient is not None]
-        pairs = self._of_tables(of_rows) if self._reads else []
+        pairs = [(gradient, variable) for gradient, variable in both if gradient is not None]
+        blocks = self._blocks(of_rows) if self._reads else []
         if self._replicas > 1:
             # While these are exchanged, rows of tables are trained.
-            own = optimizer._aggregate_gradients(own)
-        return [(_distinct(gradient), variable) for gradient, variable in own] + pairs
+            pairs = optimizer._aggregate_gradients(pairs)
+        pairs = [(_distinct(gradient), variable) for gradient, variable in pairs]
+        if not (isinstance(optimizer, RowwiseAdagrad) and optimizer.trains_columns):
+            pairs += [(self._filled(block), block.table) for block in blocks]
+            blocks = []
+        squares = [tf.reduce_sum(block.squares) for block in blocks]
+        norm = tf.cond(
+            tf.convert_to_tensor(measure_norm),
+            lambda: tf.sqrt(
+                tf.linalg.global_norm([gradient for gradient, _ in pairs]) ** 2 + sum(squares)
+            ),
+            lambda: tf.constant(float("nan")),
+        )
+        for block in blocks:
+            update = optimizer.update_of_columns(block.own, block.table, squares=block.squares)
+            owners = columns.owners(block.table.shape[1], self._replicas)
+            columns.subtract(
+                update, block.table, block.own.indices, replica=self._replica, owners=owners
+            )
+        optimizer.apply_gradients(pairs, experimental_aggregate_gradients=self._replicas == 1)
+        return norm
 
-    def _of_tables(self, of_rows: Sequence[tf.Tensor]) -> Pairs:
+    def _blocks(self, of_rows: Sequence[tf.Tensor]) -> list[_Block]:
         """Gradients of the tables that were read."""
         tables = {id(read.table): read.table for read in self._reads}
         values: dict[int, list[tf.Tensor]] = {key: [] for key in tables}
@@ -149,25 +181,22 @@ class Step:
         ]
         squares = [tf.reduce_sum(tf.square(gradient.values), axis=1) for gradient in own]
         of_all = self._context.all_reduce(tf.distribute.ReduceOp.SUM, squares)
-        return [
-            (self._filled(gradient, table, tf.maximum(whole - part, 0)), table)
-            for gradient, table, whole, part in zip(
-                own, tables.values(), of_all, squares, strict=True
-            )
-        ]
+        return [_Block(*block) for block in zip(tables.values(), own, squares, of_all, strict=True)]
 
-    def _filled(
-        self, own: tf.IndexedSlices, table: tf.Variable, others: tf.Tensor
-    ) -> tf.IndexedSlices:
-        """Own columns of a gradient between numbers whose squares sum up to `others`."""
-        dim, width = table.shape[1], own.values.shape[1]
+    def _filled(self, block: _Block) -> tf.IndexedSlices:
+        """Own columns of a gradient between numbers that fill each row up to its length.
+
+        For optimizers that train whole rows, and clip by the norm of all gradients.
+        """
+        own, others = block.own, tf.maximum(block.squares - block.own_squares, 0)
+        dim, width = block.table.shape[1], own.values.shape[1]
         first = tf.minimum(self._replica * width, dim)
         kept = own.values[:, : dim - first]  # nothing, if this replica has no columns
         number = dim - tf.shape(kept)[1]
         fill = tf.sqrt(others / tf.cast(tf.maximum(number, 1), tf.float32))[:, tf.newaxis]
         around = [tf.repeat(fill, times, axis=1) for times in (first, number - first)]
         rows = tf.ensure_shape(tf.concat([around[0], kept, around[1]], axis=1), [None, dim])
-        return tf.IndexedSlices(rows, own.indices, tf.constant(table.shape.as_list()))
+        return tf.IndexedSlices(rows, own.indices, tf.constant(block.table.shape.as_list()))
 
     def _all_to_all(self, rows: tf.Tensor) -> tf.Tensor:
         """Row i of this replica becomes its row of replica i: [replicas, ...]."""

@@ -14,6 +14,8 @@ from official.core import config_definitions
 from official.modeling import optimization
 from official.modeling.optimization import optimizer_factory
 
+from model.layers import embedding
+
 _CONFIG = "trainer.optimizer_config"
 DECAY_STEPS = f"{_CONFIG}.learning_rate.polynomial.decay_steps"
 
@@ -57,17 +59,33 @@ class RowwiseAdagrad(tf_keras.optimizers.legacy.Optimizer):
     def _resource_apply_sparse(
         self, grad: tf.Tensor, var: tf.Variable, indices: tf.Tensor, apply_state: Any = None
     ) -> tf.Operation:
-        accumulator = self.get_slot(var, "accumulator")
-        added = tf.raw_ops.ResourceScatterAdd(
-            resource=accumulator.handle, indices=indices, updates=_mean_square(grad)
-        )
-        with tf.control_dependencies([added]):
-            sums = tf.gather(accumulator, indices)
+        sums = _added(_mean_square(grad), self.get_slot(var, "accumulator"), indices)
         return tf.raw_ops.ResourceScatterSub(
             resource=var.handle,
             indices=indices,
             updates=self._scaled(grad, sums, var, apply_state),
         )
+
+    @property
+    def trains_columns(self) -> bool:
+        """Whether `update_of_columns` is all there is to an update: nothing is clipped."""
+        return not (self.clipnorm or self.clipvalue or self.global_clipnorm)
+
+    def update_of_columns(
+        self, own: tf.IndexedSlices, table: tf.Variable, *, squares: tf.Tensor
+    ) -> tf.Tensor:
+        """What to subtract from some columns of rows, [n, columns]; called in replica context.
+
+        Args:
+          own: the gradient of these columns, each row once.
+          table: [rows, dim].
+          squares: of each row of the gradient, the sum of the squares in all columns: float32 [n].
+        """
+        with tf.init_scope():
+            self._create_all_weights([table])
+        accumulator = embedding.own(self.get_slot(table, "accumulator"))
+        sums = _added(squares / table.shape[1], accumulator, own.indices)
+        return self._scaled(own.values, sums, table, self._prepare([table]))
 
     def _scaled(
         self, grad: tf.Tensor, sums: tf.Tensor, var: tf.Variable, apply_state: Any
@@ -85,6 +103,13 @@ class RowwiseAdagrad(tf_keras.optimizers.legacy.Optimizer):
             "initial_accumulator_value": self._initial,
             "epsilon": self._epsilon,
         }
+
+
+def _added(squares: tf.Tensor, accumulator: tf.Variable, ids: tf.Tensor) -> tf.Tensor:
+    """Adds numbers to those of an accumulator, float32 [n], and returns the sums."""
+    added = tf.raw_ops.ResourceScatterAdd(resource=accumulator.handle, indices=ids, updates=squares)
+    with tf.control_dependencies([added]):
+        return tf.gather(accumulator, ids)
 
 
 def _mean_square(gradient: tf.Tensor) -> tf.Tensor:

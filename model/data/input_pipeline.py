@@ -146,6 +146,8 @@ def training_batches(
         .batches(position, phases)
         .map(_unconverted(parse), num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
+        # Otherwise workers ask each other in every step whether all have a batch.
+        .apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
     )
 
 

@@ -76,13 +76,7 @@ class PairTask(abc.ABC):
             outputs = self.forward(model, inputs, training=True)
             logs = self.measure(inputs, outputs, training=True)
             scaled = logs[self.loss] / replicas
-        pairs = step.gradients(scaled, model.trainable_variables, optimizer)
-        norm = tf.cond(
-            tf.convert_to_tensor(measure_norm),
-            lambda: tf.linalg.global_norm([gradient for gradient, _ in pairs]),
-            lambda: tf.constant(float("nan")),
-        )
-        optimizer.apply_gradients(pairs, experimental_aggregate_gradients=replicas == 1)
+        norm = step.train(scaled, model.trainable_variables, optimizer, measure_norm=measure_norm)
         return logs | {GRADIENT_NORM: norm}
 
     def validation_step(

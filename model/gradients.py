@@ -52,8 +52,9 @@ class Step:
         norm = step.train(loss, variables, optimizer)
     """
 
-    def __init__(self, tape: tf.GradientTape):
+    def __init__(self, tape: tf.GradientTape, *, exchange_dtype: str = "float32"):
         self._tape, self._reads = tape, list[_Read]()
+        self._dtype = tf.as_dtype(exchange_dtype)
         self._context = tf.distribute.get_replica_context()
         self._replicas = self._context.num_replicas_in_sync
         self._replica = tf.cast(self._context.replica_id_in_sync_group, tf.int32)
@@ -145,7 +146,9 @@ class Step:
         blocks = self._blocks(of_rows) if self._reads else []
         if self._replicas > 1:
             # While these are exchanged, rows of tables are trained.
-            pairs = optimizer._aggregate_gradients(pairs)
+            sent = [(tf.cast(gradient, self._dtype), variable) for gradient, variable in pairs]
+            summed = optimizer._aggregate_gradients(sent)
+            pairs = [(tf.cast(gradient, variable.dtype), variable) for gradient, variable in summed]
         pairs = [(_distinct(gradient), variable) for gradient, variable in pairs]
         if not (isinstance(optimizer, RowwiseAdagrad) and optimizer.trains_columns):
             pairs += [(self._filled(block), block.table) for block in blocks]
@@ -207,13 +210,14 @@ class Step:
             of_all = self._gathered(rows[tf.newaxis])
             return of_all[:, self._replica]
         group = extended._collective_keys.get_group_key(devices)
-        return tf.raw_ops.CollectiveAllToAllV2(
-            input=rows,
+        received = tf.raw_ops.CollectiveAllToAllV2(
+            input=tf.cast(rows, self._dtype),
             group_size=self._replicas,
             group_key=group,
             instance_key=extended._collective_keys.get_instance_key(group, devices[0]),
             ordering_token=[],
         )
+        return tf.cast(received, rows.dtype)
 
     def _gathered(self, rows: tf.Tensor) -> tf.Tensor:
         return self._context.all_gather(rows, axis=0)

@@ -558,6 +558,12 @@ class Runtime(config_definitions.RuntimeConfig):
         "`bfloat16`: layers compute in it. null: float32.",
         choices=("float32", "bfloat16", None),
     )
+    exchange_dtype: str = parameter(
+        "float32",
+        "What replicas that step together send each other, gradients and sums of vectors: in "
+        "`bfloat16` half the bytes.",
+        choices=("float32", "bfloat16"),
+    )
 
     def misfits(self) -> Misfits:
         """Several GPUs of a worker of parameter servers."""

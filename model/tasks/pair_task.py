@@ -60,6 +60,7 @@ class PairTask(abc.ABC):
         optimizer: tf_keras.optimizers.legacy.Optimizer,
         *,
         measure_norm: bool | tf.Tensor = False,
+        exchange_dtype: str = "float32",
     ) -> dict[str, tf.Tensor]:
         """Trains on one replica's batch; called in replica context.
 
@@ -72,7 +73,7 @@ class PairTask(abc.ABC):
         """
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         tape = tf.GradientTape()
-        with tape, gradients.Step(tape).watching() as step:
+        with tape, gradients.Step(tape, exchange_dtype=exchange_dtype).watching() as step:
             outputs = self.forward(model, inputs, training=True)
             logs = self.measure(inputs, outputs, training=True)
             scaled = logs[self.loss] / replicas

@@ -56,7 +56,13 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
     def _train_step(self, task: PairTask, batch: dict[str, Any], is_last: tf.Tensor) -> tf.Tensor:
         """Trains on a replica's batch; returns the values of a `Step`."""
         model, optimizer = self._state.model, self._state.optimizer
-        logs = task.train_step(batch, model, optimizer, measure_norm=is_last)
+        logs = task.train_step(
+            batch,
+            model,
+            optimizer,
+            measure_norm=is_last,
+            exchange_dtype=self._run.params.runtime.exchange_dtype,
+        )
         values = tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])
         return tf.pad(values, [[0, self._most_metrics - len(task.metrics)]])
 

@@ -1,5 +1,7 @@
 """Two replicas of 64 pairs against one device with all 128."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -55,7 +57,15 @@ class World:
         return batch
 
 
-def train(world, strategy, batch, make_optimizer=tf_keras.optimizers.legacy.SGD, **options):
+def train(
+    world,
+    strategy,
+    batch,
+    make_optimizer=tf_keras.optimizers.legacy.SGD,
+    *,
+    exchange_dtype="float32",
+    **options,
+):
     """One step on the batch, split over the replicas -> loss of each, change of each weight."""
     with strategy.scope():
         model = build(world.model, seed=0)
@@ -67,7 +77,8 @@ def train(world, strategy, batch, make_optimizer=tf_keras.optimizers.legacy.SGD,
     before = [weight.numpy() for weight in model.trainable_variables]
 
     def on_replica(batch):
-        return world.task.train_step(batch, model, optimizer)["loss"]
+        step = functools.partial(world.task.train_step, exchange_dtype=exchange_dtype)
+        return step(batch, model, optimizer)["loss"]
 
     # One replica would be traced for longer than it runs.
     run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
@@ -112,6 +123,18 @@ def test_replicas_know_the_whole_length_of_a_row(two_replicas, options):
     """Each has half of its columns; the optimizer divides by its length, and clips by all."""
     world = World(schema.Objective(negatives_across_replicas=True))
     assert_learned_alike(world, two_replicas, world.batch(), RowwiseAdagrad, **options)
+
+
+def test_replicas_that_exchange_half_the_bytes_learn_nearly_the_same(two_replicas):
+    world = World(schema.Objective(negatives_across_replicas=True))
+    batch = world.batch()
+    _, expected = train(world, two_replicas, batch)
+    _, changes = train(world, two_replicas, batch, exchange_dtype="bfloat16")
+    parts = [
+        np.abs(change - other).max() / np.abs(other).max()
+        for change, other in zip(changes, expected, strict=True)
+    ]
+    assert 1e-5 < max(parts) < 0.01  # it has 8 bits
 
 
 @pytest.mark.parametrize("word_dim", [16, 15])

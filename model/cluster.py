@@ -42,6 +42,8 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     name = f"{resolver.task_type} {resolver.task_id}"
+    # On one core TensorFlow takes one thread: a worker would wait for a server for ever.
+    os.environ.setdefault("TF_NUM_INTEROP_THREADS", str(max(2, os.cpu_count() or 1)))
     # It runs in its own threads; its join() would block signals.
     try:
         tf.distribute.Server(

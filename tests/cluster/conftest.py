@@ -51,7 +51,7 @@ class Cluster:
         """Starts a process, also in place of one that has ended."""
         role = {"cluster": self._addresses, "task": {"type": job, "index": index}}
         with (self._logs / f"{job}-{index}.log").open("ab") as log:
-            self._processes[job, index] = subprocess.Popen(
+            self._processes[job, index] = process = subprocess.Popen(
                 [str(part) for part in self._command],
                 cwd=REPOSITORY,
                 env=os.environ
@@ -65,6 +65,8 @@ class Cluster:
                 stdout=log,
                 stderr=log,
             )
+        if hasattr(os, "sched_setaffinity"):  # as if each were a machine of one core
+            os.sched_setaffinity(process.pid, {index % (os.cpu_count() or 1)})
 
     def send(self, number, job=None, index=0):
         """Sends a signal to one process, by default to the first."""

@@ -14,7 +14,7 @@ import ijson
 from common.errors import reading
 from common.tables import PARQUET, Row
 from data_pipeline.pairs.options import ALL
-from data_pipeline.sources.exports.options import export_of
+from data_pipeline.sources.exports import export_of
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.reader import (
     SKIPPED,

@@ -3,13 +3,13 @@
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from common.command_line import option
 from common.errors import InputError, reading
 from data_pipeline.pairs.options import HALVES
+from data_pipeline.sources.exports import export_of
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.tables.options import FlowOptions
 
@@ -19,11 +19,6 @@ FORMATS = (
 )
 """The modules in this folder that declare a format."""
 _FILTERS = "stackexchange"
-
-
-def export_of(name: str) -> Any:
-    """The `Export` of a name."""
-    return import_module(f"data_pipeline.sources.exports.{name}").EXPORT
 
 
 @dataclass(frozen=True, kw_only=True)

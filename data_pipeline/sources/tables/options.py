@@ -11,6 +11,7 @@ from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIE
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
+from data_pipeline.sources.tables import FIELD, flag_of
 
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
@@ -21,12 +22,6 @@ _NEEDS = {
     "merge_author_runs": "author_field",
 }
 """Option of `conversations` -> what it needs."""
-_SUFFIX = "_field"  # of the options that name the field of a role
-
-
-def flag_of(role: str) -> str:
-    """The option that names the field of a role."""
-    return f"--{role.split()[0]}{_SUFFIX}"
 
 
 def _field(default: Any, *, help: str) -> Any:  # noqa: A002
@@ -169,7 +164,7 @@ class TableOptions(MessageOptions):
         """Role, such as "thread" -> the name of its field; further threads are "thread 1", ..."""
         names: dict[str, str] = {}
         for each in fields(self):
-            role, given = each.name.removesuffix(_SUFFIX), getattr(self, each.name) or ()
+            role, given = each.name.removesuffix(FIELD), getattr(self, each.name) or ()
             if role != each.name:
                 several = (given,) if isinstance(given, str) else given
                 names |= {f"{role} {n}" if n else role: name for n, name in enumerate(several)}

@@ -24,7 +24,7 @@ from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, MessageBatch, Wording
-from data_pipeline.sources.tables.options import flag_of
+from data_pipeline.sources.tables import flag_of
 from data_pipeline.sources.tables.reader import (
     JSON_LINES,
     MISSING,

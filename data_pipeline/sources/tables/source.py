@@ -1,5 +1,6 @@
 """Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -50,6 +51,8 @@ _REQUIRED = {"id", "input", "text", "response"}  # of each row; of ordered messa
 _OPTIONAL = {"author", "context", "group", "parent", "thread"}  # of some row
 _HAS_TIME = "has a time"
 """A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
+_NUMBERED, _TIMED = "has orders that are numbers", "has orders that are times"
+_TIME = re.compile(r"\d[-:T]\d")
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
 """What some tables write where there is no parent, and what may be the id of a message: groups such
 as "parent 0" and "id 0" say that a file has that value."""
@@ -166,6 +169,10 @@ class TableSource(NamedTuple):
             if role == "time" and _HAS_TIME not in groups:
                 accepted = "seconds since 1970 (not milliseconds) and ISO 8601"
                 found.append(f"{flag}: no message has a time in {name!r}; accepted: {accepted}")
+        if {_NUMBERED, _TIMED} <= groups:
+            what = "has times and numbers, which are read as seconds since 1970; milliseconds and"
+            said = f"{what} dates such as 20240131 are out of order"
+            found.append(f"--order_field: {self.names['order']!r} {said}")
         found += [
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
             f"the id of no message; if it means that there is no parent, pass --no_parent {value}"
@@ -218,7 +225,7 @@ class TableSource(NamedTuple):
             self._messages(columns),
             len(rows.values) + len(rows.malformed),
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, values),
+            self._groups(fields, values, good),
             _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 
@@ -329,13 +336,16 @@ class TableSource(NamedTuple):
         return dropped_by(holds, rows=len(texts))
 
     def _groups(
-        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]]
+        self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]], good: list[int]
     ) -> frozenset[str]:
         """What `hints` asks about and is here."""
         asked = _OPTIONAL & fields.keys()
         groups = {role for role in asked if any(value is not MISSING for value in fields[role])}
         if any(time is not None for time in values.get("time", ())):
             groups.add(_HAS_TIME)
+        if "order" in values:
+            orders = (str(fields["order"][row]) for row in good)
+            groups |= {_TIMED if _TIME.search(order) else _NUMBERED for order in orders}
         for role in ("parent", "id"):
             seen = {whole(each) for each in values.get(role, ()) if each is not None}
             groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}

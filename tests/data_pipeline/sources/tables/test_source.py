@@ -102,6 +102,21 @@ def test_fields_without_a_value_are_told_of(write_table):
         assert [hint.partition(":")[0] for hint in hints] == hinted
 
 
+@pytest.mark.parametrize(
+    ("orders", "hinted"),
+    [
+        (["2024-01-01", 20240102, "20240103"], 1),
+        (["2024-01-01", "20240102T030405", None, "soon"], 0),
+        ([1, "2", -3.5, "1e-5", None], 0),
+    ],
+)
+def test_an_order_of_numbers_and_times_is_told_of(write_table, orders, hinted):
+    rows = [{"room": 1, "at": order, "said": "a"} for order in orders]
+    names = {"thread": "room", "order": "at", "text": "said"}
+    _, _, hints = read(source_of(Layout.ORDERED, names), write_table("c.jsonl", rows))
+    assert [hint.partition(":")[0] for hint in hints] == ["--order_field"] * hinted
+
+
 def test_turns_have_an_order_of_numbers_or_times(write_table):
     orders = [10, "1.5", -1, None, "2020-01-02T10:00:05+01:00", "2020-01-02 09:00:05"]
     rows = [{"talk": 7, "turn": order, "said": "x"} for order in orders]

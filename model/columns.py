@@ -37,17 +37,18 @@ def subtract(
     """
     variable = embedding.own(table)
 
-    def written() -> None:
-        """Tells TensorFlow, of rows that are none, that it writes them."""
+    def write_nothing() -> None:
+        """Writes no row: TensorFlow orders and keeps what writes a variable."""
         nothing = tf.zeros([0, table.shape[1]])
         tf.raw_ops.ResourceScatterSub(resource=variable.handle, indices=ids[:0], updates=nothing)
 
-    # Before: so that whoever has read the table keeps a copy. After: so that it is not left out.
-    written()
+    # Before, so that whoever has read the table keeps a copy; after, so that the update is not
+    # pruned from the graph: TensorFlow does not know that InplaceSub writes a variable.
+    write_nothing()
     parts = _parts(table, owners)
     numbers = _numbers(tf.cast(ids, tf.int32), replica=replica, owners=owners)
     with tf.control_dependencies([tf.raw_ops.InplaceSub(x=parts, i=numbers, v=update)]):
-        written()
+        write_nothing()
 
 
 def _parts(table: tf.Variable, owners: int) -> tf.Tensor:

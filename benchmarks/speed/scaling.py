@@ -12,6 +12,7 @@ and chief may use both cores.
 
 import json
 import socket
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -44,12 +45,14 @@ def main() -> None:
     given = runs.given(
         __doc__, "pairs", preset="laptop_dan_ngrams", batch=512, steps=200, strategy=MIRRORED
     )
+    if given.strategy not in ROWS:
+        sys.exit(f"error: --strategy: {given.strategy!r}; accepted: {', '.join(ROWS)}")
     speeds = {}
     with TemporaryDirectory() as work:
         words = runs.vocabulary(Path(work), given.pairs)
         for number, (name, processes) in enumerate(ROWS[given.strategy].items()):
             cores = {core for _, its in processes for core in its.split(",")}
-            # Of the workers of servers each trains steps of its own.
+            # With servers, a step is one worker's batch.
             batch = given.batch * (len(cores) if given.strategy == MIRRORED else 1)
             override = runs.timed(given.pairs, words=words, batch=batch, steps=given.steps)
             if len(processes) > 1:
@@ -76,7 +79,7 @@ def speed(
         environment = {"TF_CONFIG": json.dumps(role)} if len(processes) > 1 else {}
         command = runs.training(folder, preset, override)
         started.append(runs.start(folder, command, cores=cores, environment=environment))
-    # A chief's workers and servers do not end by themselves.
+    # The workers and servers of a chief do not end by themselves.
     runs.wait(*started, until=1 if "chief" in cluster else None)
     return runs.pairs_per_second(folder)
 

@@ -3,15 +3,18 @@
 import hashlib
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import load_file
 
 from common.errors import InputError, reading
 from common.text_files import sha256
 
 USE = "universal-sentence-encoder"  # what commands call Universal Sentence Encoder
+WORDLLAMA = "wordllama"  # and the package that has its vectors
 
 
 class SentenceTransformer:
@@ -60,3 +63,39 @@ class UniversalSentenceEncoder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Texts -> float32 [texts, 512], of unit length."""
         return self._model.encode(list(texts))
+
+
+class WordLlama:
+    """The mean of a text's token vectors (github.com/dleemiller/WordLlama), under the licence MIT.
+
+    The vectors were learned from token embeddings of Llama 2 70B, phi-3-medium and other models.
+    The package is not imported: its loader looks for the tokenizer in another folder than the
+    package has it in, and then asks the network (version 0.4.0.post1).
+    """
+
+    name = WORDLLAMA
+
+    def __init__(self) -> None:
+        if (package := find_spec(WORDLLAMA)) is None or package.origin is None:
+            raise InputError(f"{WORDLLAMA}: needs the package wordllama")
+        from tokenizers import Tokenizer
+
+        folder = Path(package.origin).parent
+        tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+        weights = folder / "weights" / "l2_supercat_256.safetensors"
+        with reading(self.name):
+            self._tokens = Tokenizer.from_file(str(tokenizer))
+            self._tokens.no_padding()  # its rows would count
+            self._table = load_file(weights)["embedding.weight"]
+        self.fingerprint = sha256([tokenizer, weights])
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Texts -> float32 [texts, 256], of unit length; zeros for a text without a token."""
+        encodings = self._tokens.encode_batch(list(texts), add_special_tokens=False)
+        sums = np.stack([self._table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        return np.divide(sums, lengths, out=sums, where=lengths > 0)
+
+
+PACKAGED: dict[str, Any] = {USE: UniversalSentenceEncoder, WORDLLAMA: WordLlama}
+"""Encoders whose weights come in a package."""

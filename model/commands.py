@@ -65,9 +65,9 @@ class TeacherOptions(Options):
     """What is embedded, by whom, and where it goes."""
 
     encoder: tuple[str, ...] = option(
-        help="the folder of a SavedModel of a text module, universal-sentence-encoder, or a name "
-        "or folder of a model of sentence-transformers, which must be installed; model cards show "
-        "the NAME; the cosines of several are averaged",
+        help="the folder of a SavedModel of a text module, universal-sentence-encoder, wordllama, "
+        "or a name or folder of a model of sentence-transformers, which must be installed; model "
+        "cards show the NAME; the cosines of several are averaged",
         metavar="[NAME=]FOLDER",
     )
     texts: tuple[str, ...] = option(

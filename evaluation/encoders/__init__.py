@@ -15,8 +15,8 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     resolves, wordllama or universal-sentence-encoder; `pretrained` is what reports say of it.
     """
     folder = Path(module)
-    if str(module) == static.WORDLLAMA and not folder.exists():
-        return static.wordllama()
+    if str(module) == installed.WORDLLAMA and not folder.exists():
+        return _theirs(installed.WordLlama(), path="WordLlama", static=True)
     if str(module) == installed.USE and not folder.exists():
         return _theirs(installed.UniversalSentenceEncoder(), path="Universal Sentence Encoder")
     is_static = any((folder / name).is_file() for name in (static.TOKENIZER, static.MODULES))
@@ -33,5 +33,6 @@ def sentence_transformer(given: str) -> Embeddings:
     return _theirs(installed.SentenceTransformer(folder), path=name or folder)
 
 
-def _theirs(model: Any, *, path: str) -> Embeddings:
-    return Embeddings(model.encode, path=path, fingerprint=model.fingerprint, pretrained=True)
+def _theirs(model: Any, *, path: str, **facts: bool) -> Embeddings:
+    facts |= {"pretrained": True}
+    return Embeddings(model.encode, path=path, fingerprint=model.fingerprint, **facts)

@@ -2,24 +2,20 @@
 
 import json
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
 
-from common.errors import InputError, reading
+from common.errors import reading
 from common.text_files import sha256
 from evaluation.encoders.batching import Embeddings
 
-WORDLLAMA = "wordllama"
-"""The package that brings a table of vectors with it."""
 TOKENIZER, MODULES, _WEIGHTS = "tokenizer.json", "modules.json", "model.safetensors"
 """The first two are in folders of sentence-transformers or model2vec alone."""
 _SETTINGS = "config.json", "config_sentence_transformers.json"
 """Of model2vec and of sentence-transformers."""
-_ITS_FILES = "tokenizers/l2_supercat_tokenizer_config.json", "weights/l2_supercat_256.safetensors"
 _MODEL2VEC = "embeddings"
 _TABLES = _MODEL2VEC, "embedding.weight"
 """What model2vec and sentence-transformers call a table of vectors."""
@@ -49,18 +45,6 @@ def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
     files = [inner / TOKENIZER, inner / _WEIGHTS, folder / MODULES]
     files += [folder / name for name in _SETTINGS]
     return _of_files(*files, path=str(folder), pretrained=pretrained, settings=settings)
-
-
-def wordllama() -> Embeddings:
-    """Return the vectors of the package wordllama, read without it.
-
-    Its own loader looks for the tokenizer in another folder than the package has it in, and then
-    asks the network (version 0.4.0.post1).
-    """
-    if (package := find_spec(WORDLLAMA)) is None or package.origin is None:
-        raise InputError(f"{WORDLLAMA}: is not installed; accepted after pip install {WORDLLAMA}")
-    files = (Path(package.origin).parent / name for name in _ITS_FILES)
-    return _of_files(*files, path="WordLlama", pretrained=True, settings={})
 
 
 def _of_files(

@@ -69,7 +69,7 @@ def load_one(given: str) -> Teacher:
     """The encoder of a name; NAME=FOLDER calls it NAME.
 
     It is the folder of a SavedModel with a `serving_default` from strings to embeddings,
-    universal-sentence-encoder, or a name or folder that sentence-transformers knows.
+    universal-sentence-encoder, wordllama, or a name or folder that sentence-transformers knows.
     """
     title, _, folder = given.partition("=")
     if not folder or Path(given).exists():
@@ -82,8 +82,8 @@ def load_one(given: str) -> Teacher:
             apply = saved_model.of_texts(module, saved_model.SERVING_DEFAULT, path=folder)
             encode = partial(saved_model.encode, apply, path=folder)
             return Teacher(title, saved_model.fingerprint(path.parent), encode)
-        if folder == pretrained.USE and not Path(folder).exists():
-            use = pretrained.UniversalSentenceEncoder()
-            return Teacher(title, use.fingerprint, use.encode)
+        if folder in pretrained.PACKAGED and not Path(folder).exists():
+            packaged = pretrained.PACKAGED[folder]()
+            return Teacher(title, packaged.fingerprint, packaged.encode)
         model = pretrained.SentenceTransformer(folder)
         return Teacher(title, model.fingerprint, partial(model.encode, batch_size=BATCH))

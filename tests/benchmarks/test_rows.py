@@ -192,7 +192,7 @@ def test_every_score_is_a_command_of_the_evaluation(table):
     assert table.data("teacher") == (
         "-m model teacher --texts 'R/short_pairs/train-*' 'R/nli/train/nli-*' 'R/irc/train-*' "
         "'R/dialogues/train-*' R/words/words.tsv R/common_words/words.tsv --output R/teacher "
-        "--encoder universal-sentence-encoder m=M --limit 80000"
+        "--encoder universal-sentence-encoder m=M wordllama --limit 80000"
     )
     learned = table.learned_from(table.runs["reddit_nli-0"])  # what is searched for leaks
     assert learned == ["pairs", "halves", "nli/train", "nli/again"]
@@ -256,8 +256,8 @@ def test_what_the_data_lacks_is_named(table, data, file, options, named):
 @pytest.mark.parametrize(
     ("options", "encoders"),
     [
-        ({}, "universal-sentence-encoder m=M"),
-        ({"SENTENCE_TRANSFORMERS": ""}, "universal-sentence-encoder"),
+        ({}, "universal-sentence-encoder m=M wordllama"),
+        ({"SENTENCE_TRANSFORMERS": ""}, "universal-sentence-encoder wordllama"),
         ({"TEACHER": "t"}, "t"),
     ],
 )

@@ -264,6 +264,14 @@ def test_universal_sentence_encoder_is_one(monkeypatch):
         encoders.load(["universal-sentence-encoder"])
 
 
+def test_wordllama_is_one_and_may_be_one_of_several():
+    texts = ["How old are you?", "What is your age?", "A violin."]
+    age, years, violin = encoders.load(["wordllama"]).embed(texts)
+    assert age @ years > age @ violin + 0.2
+    both = encoders.load(["wordllama", "wordllama"]).embed(texts)
+    np.testing.assert_allclose(both[0] @ both[1], age @ years, rtol=1e-6)
+
+
 def written(path, *records):
     path.write_bytes(b"".join(frame(encode_example(record)) for record in records))
     return path

@@ -10,6 +10,7 @@ import tomllib
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +19,6 @@ DUMP = "dump"
 LABELLED_PARTS = ("train", "dev", "test")
 RELATIONS = ("same", "thing", "aspect", "none")
 """What two meanings share: both thing and aspect, one of them, or neither."""
-_DOMAINS = ("forums", "captions", "news", "chat")
 _WORDS = Path(__file__).parent / "words"
 # Of the names with u, all but "used" and its like; SLR is spelled out when read.
 _VOWEL_SOUNDS = ("a", "e", "i", "o", "slr", "ultra", "umbrella", "underwater", "upright")
@@ -35,21 +35,17 @@ class Core(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """One aspect of one thing: its sentences by part, and what replies to them are made of."""
+    """One aspect of one thing in a kind of conversation, and its sentences by part."""
 
-    domain: "Domain"
+    kind: str
     thing: str
     aspect: str
     cores: dict[str, list[Core]]
-    details: list[str]
-    replies: list[str]
 
-
-class Domain(NamedTuple):
-    """A kind of conversation: the lists of its file, and (thing, aspect) -> what is said of it."""
-
-    words: dict[str, Any]
-    meanings: dict[tuple[str, str], Meaning]
+    @property
+    def words(self) -> dict[str, Any]:
+        """The lists of the kind of conversation."""
+        return word_lists(self.kind)
 
 
 @cache
@@ -59,39 +55,29 @@ def word_lists(name: str) -> dict[str, Any]:
 
 
 @cache
-def domains() -> dict[str, Domain]:
-    """All kinds of conversations, with their meanings and sentences."""
-    found = {name: Domain(word_lists(name), {}) for name in _DOMAINS}
-    for name, domain in found.items():
-        for thing, of_thing in domain.words["things"].items():
-            for aspect, phrases in domain.words["aspects"].items():
-                cores = _cores(f"{name}/{thing}/{aspect}", of_thing["names"], phrases["ways"])
-                about = cores, of_thing["details"], phrases["replies"]
-                domain.meanings[thing, aspect] = Meaning(domain, thing, aspect, *about)
-    return found
+def meanings(kind: str) -> dict[tuple[str, str], Meaning]:
+    """(thing, aspect) -> what is said of it in a kind of conversation."""
+    places = product(word_lists(kind)["things"], word_lists(kind)["aspects"])
+    return {place: Meaning(kind, *place, _cores(kind, *place)) for place in places}
 
 
-def _cores(meaning: str, names: list[str], ways: list[str]) -> dict[str, list[Core]]:
+def _cores(kind: str, thing: str, aspect: str) -> dict[str, list[Core]]:
     """Combines names and ways, and divides the combinations between dump and labelled sets.
 
     Each labelled set has one diagonal of their table, shifted from meaning to meaning: paraphrases
     that share neither name nor way. The dump keeps every name and every way.
     """
-    shift = zlib.crc32(meaning.encode())
+    names = word_lists(kind)["things"][thing]["names"]
+    shift = zlib.crc32(f"{kind}/{thing}/{aspect}".encode())
     cores: dict[str, list[Core]] = {part: [] for part in (DUMP, *LABELLED_PARTS)}
     for i, name in enumerate(names):
-        for j, way in enumerate(ways):
+        for j, way in enumerate(word_lists(kind)["aspects"][aspect]["ways"]):
             diagonal = (i + 2 * j + shift) % 10
             held_out = len(names) > 1 and diagonal < len(LABELLED_PARTS)
             part = LABELLED_PARTS[diagonal] if held_out else DUMP
-            cores[part].append(Core(fill_name(way, name), i, j))
+            article = "an" if name.lower().startswith(_VOWEL_SOUNDS) else "a"
+            cores[part].append(Core(way.format(t=name, a=f"{article} {name}"), i, j))
     return cores
-
-
-def fill_name(way: str, name: str) -> str:
-    """Puts a thing's name into a phrase: `{t}` bare, `{a}` with the indefinite article."""
-    article = "an" if name.lower().startswith(_VOWEL_SOUNDS) else "a"
-    return way.format(t=name, a=f"{article} {name}")
 
 
 def frame(core: str, *, opener: str, closer: str) -> str:
@@ -120,47 +106,41 @@ class Speaker:
         """True at the given rate."""
         return self.random.random() < rate
 
-    def say(self, core: Core, domain: Domain, before: str = "openers") -> str:
+    def say(self, core: Core, words: dict[str, Any], before: str = "openers") -> str:
         """A core with an opener, or a bridge from a reply to it, and a closer."""
-        opener, closer = self.pick(domain.words[before]), self.pick(domain.words["closers"])
-        return frame(core.text, opener=opener, closer=closer)
+        return frame(core.text, opener=self.pick(words[before]), closer=self.pick(words["closers"]))
 
     def reply(self, meaning: Meaning) -> str:
         """A reply that tells the aspect and, by a detail, the thing."""
+        words = meaning.words
         if self.chance(_EMPTY_REPLY_RATE):
             return self.fill(self.pick(word_lists("common")["talk"]["empty"]), meaning)
-        said = self.fill(self.pick(meaning.replies), meaning)
-        tail = self.pick(meaning.domain.words["tails"])
+        said = self.fill(self.pick(words["aspects"][meaning.aspect]["replies"]), meaning)
+        tail = self.pick(words["tails"])
         if tail:
             tail = " " + capital(self.fill(tail, meaning).lstrip())
-        return frame(said, opener=self.pick(meaning.domain.words["leads"]), closer=tail)
+        return frame(said, opener=self.pick(words["leads"]), closer=tail)
 
     def fill(self, template: str, meaning: Meaning) -> str:
         """Fills the slots of a reply: details are the thing's, all else is drawn freely."""
-        part, slots = self.pick(meaning.details), word_lists("common")["slots"]
-        names = ("n", "age", "place", "who", "when", "first")
-        return template.format(part=part, **{name: self.pick(slots[name]) for name in names})
-
-    def other(self, options: Sequence[T], but: T) -> T:
-        """One of the options, not the one given."""
-        return self.pick([option for option in options if option != but])
+        part = self.pick(meaning.words["things"][meaning.thing]["details"])
+        slots = {name: self.pick(some) for name, some in word_lists("common")["slots"].items()}
+        return template.format(part=part, **slots)
 
     def related(self, meaning: Meaning, relation: str) -> Meaning:
         """A meaning in one of `RELATIONS` to the given one."""
-        domain, thing, aspect = meaning.domain, meaning.thing, meaning.aspect
+        thing, aspect = meaning.thing, meaning.aspect
         if relation in ("aspect", "none"):
-            thing = self.other([*domain.words["things"]], thing)
+            thing = self.pick([each for each in meaning.words["things"] if each != thing])
         if relation in ("thing", "none"):
-            aspect = self.other([*domain.words["aspects"]], aspect)
-        return domain.meanings[thing, aspect]
+            aspect = self.pick([each for each in meaning.words["aspects"] if each != aspect])
+        return meanings(meaning.kind)[thing, aspect]
 
-    def core_pair(self, domain: Domain, relation: str, *, part: str) -> tuple[Core, Core]:
+    def core_pair(self, kind: str, relation: str, *, part: str) -> tuple[Core, Core]:
         """Two held-out cores in a relation, which no name or way in common tells."""
         while True:
-            first = self.pick(list(domain.meanings.values()))
+            first = self.pick([*meanings(kind).values()])
             second = self.related(first, relation)
             one, two = self.pick(first.cores[part]), self.pick(second.cores[part])
-            shares_name = first.thing == second.thing and one.name == two.name
-            shares_way = first.aspect == second.aspect and one.way == two.way
-            if not shares_name and not shares_way:
+            if one.name != two.name and one.way != two.way:
                 return one, two

@@ -7,7 +7,7 @@ from backports import zstd
 
 from benchmarks import plain_loop
 from benchmarks.speed import pipeline
-from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 
@@ -61,7 +61,7 @@ def test_the_baseline_keeps_what_the_job_keeps(tmp_path, capsys, monkeypatch):
     path = dump(tmp_path, comments)
     monkeypatch.setattr("sys.argv", ["plain_loop", str(path)])
     plain_loop.main()
-    source = RedditSource(Selection())
+    source = RedditSource()
     batches = source.read(InputFile(str(path), path.stat().st_size), Tap())
     kept = sum(batch.messages.column("dropped_by").null_count for batch in batches)
     assert capsys.readouterr().out == f"{kept} kept\n"

@@ -1,7 +1,7 @@
 """The options of `reddit`: declared, and made into its source."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,11 +30,11 @@ class RedditOptions(PairOptions, RuleOptions):
     bots: str | None = _rule(None, help="drop these authors, one a line", metavar="FILE")
 
     @cached_property
-    def selection(self) -> Any:
-        """The rules that drop comments, a `Selection`."""
-        from data_pipeline.sources.reddit.source import Selection
+    def comments(self) -> Any:
+        """A `RedditSource` of comments alone."""
+        from data_pipeline.sources.reddit.source import RedditSource
 
-        return Selection(
+        return RedditSource(
             self.message_rules(),
             min_score=self.min_score,
             subreddits=_subreddits("subreddits", self.subreddits),
@@ -55,15 +55,13 @@ class RedditOptions(PairOptions, RuleOptions):
 
     def source(self, files: Any) -> Any:
         """A `RedditSource` of comments and submissions; a file named as both is of submissions."""
-        from data_pipeline.sources.reddit.source import RedditSource
-
         named = {file.full_path for file in self._submission_files}
         submissions = frozenset(file.path for file in files if file.full_path in named)
-        return RedditSource(self.selection, submissions)
+        return replace(self.comments, submissions=submissions)
 
     def describe(self) -> dict[str, Any]:
         """The rules that drop comments, and whether there are submissions."""
-        return self.selection.describe() | ({"submissions": True} if self.submissions else {})
+        return self.comments.describe() | ({"submissions": True} if self.submissions else {})
 
 
 def _subreddits(name: str, given: str | None) -> frozenset[str]:

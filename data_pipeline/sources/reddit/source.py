@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -147,58 +147,6 @@ def score_of(value: Any) -> float | Decimal:
         return -math.inf
 
 
-class Selection(NamedTuple):
-    """The settings of the rules; by default the paper's are on and Reddit's own off."""
-
-    messages: MessageRules = PAPER
-    min_score: int | None = None
-    subreddits: frozenset[str] = frozenset()  # lower case; empty for all
-    exclude_subreddits: frozenset[str] = frozenset()
-    bots: frozenset[str] = frozenset()  # authors in lower case, besides those that contain "bot"
-
-    def describe(self) -> dict[str, Any]:
-        """As JSON, the same for the same selection."""
-        own = {"min_score": self.min_score, "subreddits": sorted(self.subreddits)}
-        own |= {"exclude_subreddits": sorted(self.exclude_subreddits), "bots": sorted(self.bots)}
-        return self.messages._replace(placeholders="reddit").describe() | own
-
-    @property
-    def rule_names(self) -> list[str]:
-        """Names of the rules that are on, in the order in which they apply."""
-        own = ["min_score"] * (self.min_score is not None) + [*self.named]
-        return ["deleted", "deleted_later", *self._others.names, *own]
-
-    @property
-    def _others(self) -> MessageRules:
-        """The rules on messages but for placeholders, which are always dropped."""
-        return self.messages._replace(placeholders="none")
-
-    @property
-    def named(self) -> dict[str, frozenset[str]]:
-        """Option -> the names that it was given, of those that were."""
-        options = ("subreddits", "exclude_subreddits", "bots")
-        return {option: names for option in options if (names := getattr(self, option))}
-
-    def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
-        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`."""
-        yield _are_absent(texts)
-        metas = [comment.meta for comment in comments]
-        yield np.array(
-            [type(meta) is dict and meta.get("was_deleted_later") is True for meta in metas], bool
-        )
-        authors = pa.array([comment.author or "" for comment in comments], pa.string())
-        yield from masks(self._others, texts, authors).values()
-        if self.min_score is not None:
-            scores = (score_of(comment.score) for comment in comments)
-            yield np.array([score < self.min_score for score in scores], bool)
-        if self.subreddits:
-            yield ~_are_in(subreddits, self.subreddits)
-        if self.exclude_subreddits:
-            yield _are_in(subreddits, self.exclude_subreddits)
-        if self.bots:
-            yield _are_in(authors, self.bots)
-
-
 def _are_absent(texts: Any) -> np.ndarray:
     """Whether each text has no visible character or stands for one that is gone [rows]."""
     # Most begin with a letter or digit, and so are there.
@@ -217,9 +165,13 @@ def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RedditSource:
-    """Comments of Pushshift dumps, judged by the rules of a selection."""
+    """Comments of Pushshift dumps; by default the paper's rules are on and Reddit's own off."""
 
-    selection: Selection
+    messages: MessageRules = PAPER
+    min_score: int | None = None
+    subreddits: frozenset[str] = frozenset()  # lower case; empty for all
+    exclude_subreddits: frozenset[str] = frozenset()
+    bots: frozenset[str] = frozenset()  # authors in lower case, besides those that contain "bot"
     submissions: frozenset[str] = frozenset()
     """Files of submissions, if any; then comments reply to them, too. Their ids begin with t3_."""
 
@@ -229,15 +181,33 @@ class RedditSource:
     flow = Flow()
     wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
 
+    def describe(self) -> dict[str, Any]:
+        """The rules as JSON, the same for the same rules."""
+        own = {"min_score": self.min_score, "subreddits": sorted(self.subreddits)}
+        own |= {"exclude_subreddits": sorted(self.exclude_subreddits), "bots": sorted(self.bots)}
+        return self.messages._replace(placeholders="reddit").describe() | own
+
     @property
     def rule_names(self) -> list[str]:
-        """Those of the selection."""
-        return self.selection.rule_names
+        """Names of the rules that are on, in the order in which they apply."""
+        own = ["min_score"] * (self.min_score is not None) + [*self._named]
+        return ["deleted", "deleted_later", *self._others.names, *own]
+
+    @property
+    def _others(self) -> MessageRules:
+        """The rules on messages but for placeholders, which are always dropped."""
+        return self.messages._replace(placeholders="none")
+
+    @property
+    def _named(self) -> dict[str, frozenset[str]]:
+        """Option -> the names that it was given, of those that were."""
+        options = ("subreddits", "exclude_subreddits", "bots")
+        return {option: names for option in options if (names := getattr(self, option))}
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Names of subreddits and authors that were given and have no comment."""
         hints = []
-        for option, names in self.selection.named.items():
+        for option, names in self._named.items():
             if unmatched := sorted(name for name in names if f"{option}/{name}" not in groups):
                 shown = ", ".join(map(repr, unmatched[:_SHOWN]))
                 what = f"{len(unmatched):,} of these names, such as {shown}"
@@ -267,22 +237,41 @@ class RedditSource:
         between = pa.scalar("\n\n", pa.large_string())
         whole = pc.binary_join_element_wise(titles, texts, between)
         is_alone = _are_absent(texts)
-        if (most := self.selection.messages.max_characters) is not None:
+        if (most := self.messages.max_characters) is not None:
             is_alone |= values_of(pc.greater(pc.utf8_length(whole), most))
         texts = pc.if_else(pa.array(is_alone), titles, whole)
         return self._judged([submission.as_comment() for submission in found], texts, malformed)
+
+    def _masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
+        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`."""
+        yield _are_absent(texts)
+        metas = [comment.meta for comment in comments]
+        yield np.array(
+            [type(meta) is dict and meta.get("was_deleted_later") is True for meta in metas], bool
+        )
+        authors = pa.array([comment.author or "" for comment in comments], pa.string())
+        yield from masks(self._others, texts, authors).values()
+        if self.min_score is not None:
+            scores = (score_of(comment.score) for comment in comments)
+            yield np.array([score < self.min_score for score in scores], bool)
+        if self.subreddits:
+            yield ~_are_in(subreddits, self.subreddits)
+        if self.exclude_subreddits:
+            yield _are_in(subreddits, self.exclude_subreddits)
+        if self.bots:
+            yield _are_in(authors, self.bots)
 
     def _judged(
         self, comments: list[Comment], texts: Any, malformed: list[MalformedLine]
     ) -> MessageBatch:
         names = [comment.subreddit for comment in comments]
         groups: set[str] = set()
-        for option, wanted in self.selection.named.items():
+        for option, wanted in self._named.items():
             here = [comment.author or "" for comment in comments] if option == "bots" else names
             found = wanted.intersection(map(str.lower, set(here)))
             groups |= {f"{option}/{name}" for name in found}
         subreddits = pa.array(names, pa.string())
-        rules = list(self.selection.masks(comments, texts, subreddits))
+        rules = list(self._masks(comments, texts, subreddits))
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents = pa.array([comment.parent_id for comment in comments], pa.string())
         is_reply = pc.starts_with(parents, _COMMENT)

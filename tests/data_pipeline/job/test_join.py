@@ -11,10 +11,10 @@ from data_pipeline.execution.report import COUNTS
 from data_pipeline.job import join
 from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, REPLIES_SCHEMA
 from data_pipeline.job.read import POSITION, without_dropped_texts
-from data_pipeline.sources.reddit.source import Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.sources.source import MESSAGES
 
-NAMES = Selection().rule_names
+NAMES = RedditSource().rule_names
 
 
 def blocks_of(*batches, partitions=1):

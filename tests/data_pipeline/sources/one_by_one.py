@@ -67,16 +67,16 @@ def message_rules(rules, text, author=""):
     return {name: holds[name] for name in rules.names}
 
 
-def rule_that_drops(selection, comment):
-    """The first rule of a `Selection` that drops a comment, or None."""
+def rule_that_drops(source, comment):
+    """The first rule of a `RedditSource` that drops a comment, or None."""
     subreddit = comment.subreddit.lower()
     holds = {
-        **message_rules(selection.messages, comment.text, comment.author),
+        **message_rules(source.messages, comment.text, comment.author),
         "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
         "deleted_later": comment.was_deleted_later,
-        "min_score": score_of(comment.score) < (selection.min_score or 0),
-        "subreddits": subreddit not in selection.subreddits,
-        "exclude_subreddits": subreddit in selection.exclude_subreddits,
-        "bots": comment.author.lower() in selection.bots,
+        "min_score": score_of(comment.score) < (source.min_score or 0),
+        "subreddits": subreddit not in source.subreddits,
+        "exclude_subreddits": subreddit in source.exclude_subreddits,
+        "bots": comment.author.lower() in source.bots,
     }
-    return next((name for name in selection.rule_names if holds[name]), None)
+    return next((name for name in source.rule_names if holds[name]), None)

@@ -6,15 +6,15 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.lines import _split_lines
 from tests.data_pipeline.sources.one_by_one import parse_comment, rule_that_drops
 
-SELECTIONS = (
-    Selection(),
-    Selection(
+SOURCES = (
+    RedditSource(),
+    RedditSource(
         PAPER._replace(min_characters=2),
         min_score=1,
         subreddits=frozenset({"sub", "ß"}),
@@ -89,7 +89,7 @@ def batch_of(lines):
     return batch
 
 
-def one_by_one(lines, selection):
+def one_by_one(lines, source):
     """Rows of messages, and the numbers of malformed lines: the reference."""
     rows, malformed = [], []
     for number, line in enumerate(lines, start=1):
@@ -97,7 +97,7 @@ def one_by_one(lines, selection):
         if comment is None:
             malformed.append(number)
             continue
-        rule = rule_that_drops(selection, comment)
+        rule = rule_that_drops(source, comment)
         rows.append(
             {
                 "id": comment.id,
@@ -107,7 +107,7 @@ def one_by_one(lines, selection):
                 "author": None,
                 "text": comment.text,
                 "created": comment.created,
-                "dropped_by": None if rule is None else selection.rule_names.index(rule),
+                "dropped_by": None if rule is None else source.rule_names.index(rule),
             }
         )
     return rows, malformed
@@ -120,26 +120,24 @@ def one_by_one(lines, selection):
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-@given(lines_of_dumps, st.sampled_from(SELECTIONS))
-@example([b'{"id":"a"}{"id":"b"}', b"", b'{"id":"c"}'], SELECTIONS[0])
-@example([WHOLE + b"\r", b"\xef\xbb\xbf" + WHOLE], SELECTIONS[0])
-@example([WHOLE + WHOLE, b"", WHOLE], SELECTIONS[0])
-@example([b"", WHOLE + WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"x":"\xff"}', WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"x":"\\ud800"}', WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"x":1e999}', WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"x":' + b"[" * 900 + b"]" * 900 + b"}", WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"x":' + b"[" * 9000 + b"]" * 9000 + b"}", WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"created_utc":' + b"9" * 60 + b"}", WHOLE], SELECTIONS[0])
-@example([WHOLE[:-1] + b',"created_utc":"0x1f"}'], SELECTIONS[0])
-@example(
-    [WHOLE[:-1] + b',"created_utc":"1_0"}', WHOLE[:-1] + b',"score":"\xd9\xa3"}'], SELECTIONS[1]
-)
-def test_columns_say_what_lines_say_one_by_one(lines, selection):
+@given(lines_of_dumps, st.sampled_from(SOURCES))
+@example([b'{"id":"a"}{"id":"b"}', b"", b'{"id":"c"}'], SOURCES[0])
+@example([WHOLE + b"\r", b"\xef\xbb\xbf" + WHOLE], SOURCES[0])
+@example([WHOLE + WHOLE, b"", WHOLE], SOURCES[0])
+@example([b"", WHOLE + WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"x":"\xff"}', WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"x":"\\ud800"}', WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"x":1e999}', WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"x":' + b"[" * 900 + b"]" * 900 + b"}", WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"x":' + b"[" * 9000 + b"]" * 9000 + b"}", WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"created_utc":' + b"9" * 60 + b"}", WHOLE], SOURCES[0])
+@example([WHOLE[:-1] + b',"created_utc":"0x1f"}'], SOURCES[0])
+@example([WHOLE[:-1] + b',"created_utc":"1_0"}', WHOLE[:-1] + b',"score":"\xd9\xa3"}'], SOURCES[1])
+def test_columns_say_what_lines_say_one_by_one(lines, source):
     batch = batch_of(lines)
-    judged = RedditSource(selection).judge(batch)
+    judged = source.judge(batch)
     judged.messages.validate(full=True)
-    rows, malformed = one_by_one(batch.lines, selection)
+    rows, malformed = one_by_one(batch.lines, source)
     assert judged.messages.to_pylist() == rows
     assert [line.number for line in judged.malformed] == malformed
     assert judged.lines == len(rows) + len(malformed) == len(batch.lines)
@@ -158,6 +156,6 @@ def test_columns_say_what_lines_say_one_by_one(lines, selection):
 @example([f"&gt; &#{'9' * 5000}; &amp;#{'0' * 4400}62 &#62", f" a&#{'1' * 4301}"])
 def test_bodies_in_columns_are_those_of_python(bodies):
     batch = batch_of([orjson.dumps(FIELDS_OF_WHOLE | {"body": body}) for body in bodies or [""]])
-    for selection in SELECTIONS:
-        judged = RedditSource(selection).judge(batch).messages.to_pylist()
-        assert judged == one_by_one(batch.lines, selection)[0]
+    for source in SOURCES:
+        judged = source.judge(batch).messages.to_pylist()
+        assert judged == one_by_one(batch.lines, source)[0]

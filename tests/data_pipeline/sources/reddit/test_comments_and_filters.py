@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.sources.rules import NONE, PAPER
 from data_pipeline.storage.lines import LineBatch
 
@@ -17,8 +17,8 @@ FIELDS = {
 }
 
 
-def judge(line, selection=Selection()):  # noqa: B008
-    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1 + line.count(b"\n")))
+def judge(line, source=RedditSource()):  # noqa: B008
+    return source.judge(LineBatch("RC", 1, line, 1 + line.count(b"\n")))
 
 
 def message(**fields):
@@ -111,21 +111,21 @@ def test_what_only_speaks_of_it_is_a_text(body):
 
 def test_names_that_never_occur_are_mentioned():
     asked = {"subreddits": {"a", "b"}, "exclude_subreddits": {"c"}, "bots": {"d", "e"}}
-    selection = Selection(**{name: frozenset(names) for name, names in asked.items()})
+    source = RedditSource(**{name: frozenset(names) for name, names in asked.items()})
     lines = [FIELDS | {"subreddit": "A", "author": "E"}, FIELDS | {"subreddit": "C"}]
-    groups = judge(b"\n".join(map(orjson.dumps, lines)), selection).groups
-    hints = RedditSource(selection).hints(groups)
+    groups = judge(b"\n".join(map(orjson.dumps, lines)), source).groups
+    hints = source.hints(groups)
     found = [(hint.partition(":")[0], hint.count("'") // 2, hint[-3:]) for hint in hints]
     assert found == [("--subreddits", 1, "'b'"), ("--bots", 1, "'d'")]
-    many = Selection(bots=frozenset(map(str, range(1000))))
-    assert len(RedditSource(many).hints(frozenset())[0]) < 200
+    many = RedditSource(bots=frozenset(map(str, range(1000))))
+    assert len(many.hints(frozenset())[0]) < 200
 
 
 def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
-    selection = Selection(rules._replace(min_characters=min_characters), **asked)
+    source = RedditSource(rules._replace(min_characters=min_characters), **asked)
     line = orjson.dumps(FIELDS | {"body": "long enough to be kept"} | fields)
-    (rule,) = judge(line, selection).messages.column("dropped_by").to_pylist()
-    return None if rule is None else selection.rule_names[rule]
+    (rule,) = judge(line, source).messages.column("dropped_by").to_pylist()
+    return None if rule is None else source.rule_names[rule]
 
 
 @pytest.mark.parametrize(

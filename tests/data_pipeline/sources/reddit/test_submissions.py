@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.storage.lines import LineBatch
 
 
@@ -14,7 +14,7 @@ def submission(own_id, title="whatever it is", **fields):
 
 def judged(*lines):
     batch = LineBatch("RS", 1, b"\n".join(lines), len(lines))
-    return RedditSource(Selection(), frozenset({"RS"})).judge_submissions(batch)
+    return RedditSource(submissions=frozenset({"RS"})).judge_submissions(batch)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def judged(*lines):
 def test_the_text_is_title_and_text_and_the_rules_judge_it(fields, text, rule):
     (row,) = judged(orjson.dumps(submission("p", **fields))).messages.to_pylist()
     assert row["text"] == text
-    assert row["dropped_by"] == (None if rule is None else Selection().rule_names.index(rule))
+    assert row["dropped_by"] == (None if rule is None else RedditSource().rule_names.index(rule))
     assert (row["id"], row["parent"], row["thread"], row["group"]) == ("t3_p", None, "t3_p", "sub")
 
 

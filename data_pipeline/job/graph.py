@@ -32,7 +32,7 @@ from data_pipeline.pairs.splits import add_splits
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout, Source
-from data_pipeline.sources.wrapped import FirstMessages, Halves
+from data_pipeline.sources.wrapped import Halves
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
@@ -72,9 +72,7 @@ def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
     source: Source = options.source(files)
     if options.pairs_of == HALVES:
         source = Halves(source)
-    stored_bytes = sum(file.size for file in files)
-    if options.sample is not None:
-        source, stored_bytes = FirstMessages(source, options.sample), 0
+    stored_bytes = sum(file.size for file in files) if options.sample is None else 0
     partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
     excluded = None
     if options.exclude_texts:
@@ -94,7 +92,7 @@ def build(
 ) -> None:
     """Adds the job to a pipeline; all is written into the exchange's folder, the report at last."""
     folder, options, partitions = exchange.folder, plan.options, plan.partitions
-    read = partial(read_file, source=plan.source, folder=folder)
+    read = partial(read_file, source=plan.source, folder=folder, first=options.sample)
     messages, read_tally, found = read_each(pipeline, shares, read)
     paths = {position: file.path for share in shares for position, file in share}
     in_order = [paths[position] for position in range(len(paths))]

@@ -1,7 +1,8 @@
 """An input file in, batches of messages out, with what was counted and the malformed lines."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from data_pipeline.execution.columns import values_of, with_columns
 from data_pipeline.execution.progress import READING, Note
 from data_pipeline.execution.report import COUNTS, INPUTS, TALLY
 from data_pipeline.job.ambiguity import ASCENDING, ROW_BITS
-from data_pipeline.sources.source import Layout, Source
+from data_pipeline.sources.source import Layout, MessageBatch, Source
 from data_pipeline.storage.filesystem import NewFile, Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
@@ -24,6 +25,7 @@ POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
 TEXT = pa.field("text", pa.large_string())  # null where the message is dropped
 EXAMPLES = 3  # examples of dropped messages that are kept for each rule
+_MALFORMED_LINES = 10_000  # how many end the search for first messages, at least
 
 NumberedFile = tuple[int, InputFile]
 """An input file, or a part of one, and its position among all in reading order."""
@@ -42,10 +44,12 @@ class FileRead(NamedTuple):
     groups: list[str]  # see `MessageBatch.groups`
 
 
-def read_file(numbered: NumberedFile, *, source: Source, folder: str) -> Iterator[Any]:
+def read_file(
+    numbered: NumberedFile, *, source: Source, folder: str, first: int | None = None
+) -> Iterator[Any]:
     """A file -> batches of messages; tagged, all that is known of it, once it is read to its end.
 
-    Its malformed lines are written into the folder.
+    Its malformed lines are written into the folder. With `first`, it ends behind so many messages.
     """
     position, file = numbered
     tap, note = Tap(), Note(folder, READING, f"{position:06d}")
@@ -54,7 +58,8 @@ def read_file(numbered: NumberedFile, *, source: Source, folder: str) -> Iterato
     groups: frozenset[str] = frozenset()
     path = ""
     with ExitStack() as stack:
-        for batch in source.read(file, tap):
+        batches: Iterable[MessageBatch] = source.read(file, tap)
+        for batch in batches if first is None else _first_messages(batches, first):
             if batch.malformed and not path:
                 path = FileSystems.join(folder, f"dead_letters-{position:06d}")
                 letters = stack.enter_context(NewFile(path))
@@ -65,20 +70,38 @@ def read_file(numbered: NumberedFile, *, source: Source, folder: str) -> Iterato
             messages = batch.messages
             if source.layout in (Layout.LINKED, Layout.LINKED_THREADS):
                 messages = without_dropped_texts(messages)
-            first = (position << ROW_BITS) + rows
-            positions = pa.array(np.arange(first, first + messages.num_rows))
+            start = (position << ROW_BITS) + rows
+            positions = pa.array(np.arange(start, start + messages.num_rows))
             yield messages.append_column(POSITION, positions)
             rows += messages.num_rows
             lines += batch.lines
             malformed += len(batch.malformed)
             ascending += batch.ascending
             note.write(max(0, tap.size - file.start))
+    if first is not None:
+        tap.size = file.size  # of the rest no checksum is needed
     note.write(file.stored_bytes, finished=True)
     counts = Counter(lines=lines, malformed=malformed)
     yield TaggedOutput(TALLY, {COUNTS: counts, ASCENDING: Counter({file.path: ascending})})
     about = file.describe(tap)
     found = FileRead(position, about, lines, malformed, path, examples, sorted(groups))
     yield TaggedOutput(INPUTS, found)
+
+
+def _first_messages(batches: Iterable[MessageBatch], messages: int) -> Iterator[MessageBatch]:
+    """Yields the first messages, and of their batches' malformed lines the same share."""
+    left, malformed_left = messages, max(messages, _MALFORMED_LINES)
+    for batch in batches:
+        some = batch.messages.slice(0, left)
+        left -= some.num_rows
+        malformed = batch.malformed
+        if rows := batch.messages.num_rows:
+            malformed = malformed[: math.ceil(len(malformed) * some.num_rows / rows)]
+        lines = some.num_rows + len(malformed)
+        yield batch._replace(messages=some, lines=lines, malformed=malformed)
+        malformed_left -= len(batch.malformed)
+        if not left or malformed_left <= 0:
+            return
 
 
 def without_dropped_texts(messages: pa.RecordBatch) -> pa.RecordBatch:

@@ -58,7 +58,8 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
 
     def work(output: OutputFolder) -> dict[str, Any]:
         workers = choose_workers(beam_options, beam_arguments, stored_bytes=plan.stored_bytes)
-        by_line = {file: plan.source.reads_parts(file) for file in files}
+        is_whole = options.sample is not None  # the first messages are in one place
+        by_line = {file: not is_whole and plan.source.reads_parts(file) for file in files}
         memory = psutil.virtual_memory().available // 4
         shares = share_out(by_line, workers=workers, memory=memory)
         number = {file.path: number for number, file in enumerate(files)}

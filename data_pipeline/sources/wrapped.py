@@ -1,6 +1,5 @@
-"""Sources made of another one: the first messages of each file, and messages cut in half."""
+"""A source made of another one: messages cut in half."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Source
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 
-_MALFORMED_LINES = 10_000  # how many end the search for first messages, at least
 LEAST_CHARACTERS = 20  # of each half; shorter ones are greetings, numbers of lists and the like
 _BETWEEN_SENTENCES = re.compile(
     r"((?<=[.!?])\s+|(?<!\s)\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
@@ -23,53 +21,21 @@ _BETWEEN_SENTENCES = re.compile(
 
 
 @dataclass(frozen=True)
-class _Wrapped:
-    """Answers like `source`, but where a subclass says otherwise."""
+class Halves:
+    """Pairs without replies: the first half of a message is the input, the second the response.
+
+    Consecutive sentences are what Logeswaran and Lee 2018 ("An efficient framework for learning
+    sentence representations", section 3) learn from. On the real data of docs/results.md they give
+    three quarters as many pairs as replies do. The source knows the threads, and answers all else.
+    """
 
     source: Source
+    layout = Layout.ROWS
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "source":  # asked while it is unpickled
             raise AttributeError(name)
         return getattr(self.source, name)
-
-
-@dataclass(frozen=True)
-class FirstMessages(_Wrapped):
-    """A source that ends after the first messages of each file, for a look at them."""
-
-    messages: int
-
-    def reads_parts(self, file: InputFile) -> bool:
-        """False: the first messages are in one place."""
-        return False
-
-    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
-        """Yields the first messages, and of their batches' malformed lines the same share."""
-        left, malformed_left = self.messages, max(self.messages, _MALFORMED_LINES)
-        for batch in self.source.read(file, tap):
-            messages = batch.messages.slice(0, left)
-            left -= messages.num_rows
-            malformed = batch.malformed
-            if rows := batch.messages.num_rows:
-                malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
-            lines = messages.num_rows + len(malformed)
-            yield batch._replace(messages=messages, lines=lines, malformed=malformed)
-            malformed_left -= len(batch.malformed)
-            if not left or malformed_left <= 0:
-                tap.size = file.size  # of the rest no checksum is needed
-                return
-
-
-class Halves(_Wrapped):
-    """Pairs without replies: the first half of a message is the input, the second the response.
-
-    Consecutive sentences are what Logeswaran and Lee 2018 ("An efficient framework for learning
-    sentence representations", section 3) learn from. On the real data of docs/results.md they give
-    three quarters as many pairs as replies do. The wrapped source knows the threads.
-    """
-
-    layout = Layout.ROWS
 
     @property
     def rule_names(self) -> Sequence[str]:

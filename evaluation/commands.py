@@ -3,22 +3,23 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import evaluation
 from common import sts as sts_files
 from common.errors import InputError
 from evaluation.data import ranking_files
-from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import sentence_transformer, words
 from evaluation.options import BaselinesOptions
 from evaluation.probes import sts_tuning
+from evaluation.results import store
 from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS
 from evaluation.results.runs import BASELINES
-from evaluation.results.store import Store
 from evaluation.tasks import evaluate
 from evaluation.tasks import sts as sts_task
 
@@ -51,38 +52,35 @@ def _files(options: Any) -> RetrievalFiles:
 
 
 def _scored(encoder: Any, task: str, data: Any, options: Any, *, file: Path | None = None) -> None:
-    """Score on the data of a task; dense embeddings with the matrix of `--tune`, too."""
-    store = Store(output=options.output, seed=options.seed, again=options.again)
-    settings = {name: getattr(options, name) for name in SETTINGS.get(task, ())}
+    """Score on the data of a task; with `--tune`, dense embeddings with the matrix, too.
+
+    It is learned only if a result or its file is missing.
+    """
+    settings = {name: getattr(options, name) for name in ("output", "seed", "again")}
+    settings |= {"command": store.command_line(), "say": print}
+    settings |= {name: getattr(options, name) for name in SETTINGS.get(task, ())}
     if task == "sts":
         settings["columns"] = options.named_columns()
-    evaluate(encoder, task, data, **settings, **vars(store))
+    evaluate(encoder, task, data, **settings)
     if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
-        if hasattr(encoder, "fit"):  # words of the train file count too
-            sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
-            texts = (pair for one in sources for pair in sts_files.read(one).texts())
-            encoder.fit([text for pair in texts for text in pair])
-        _tuned(encoder, data, store, file=file)
+        matrix = cache(partial(_matrix, data, file))
+        evaluate(encoder, task, data, matrix=matrix, **settings)
+        if file and not file.exists():
+            matrix(encoder)
 
 
-def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None) -> None:
-    """Score with the matrix, which is learned only if a result or its file is missing."""
-    train, dev = sts_task.tuning_sources(path)
-
-    @cache
-    def matrix():
-        found = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
-        if file:
-            about = {"train": provenance(train), "dev": provenance(dev), "command": store.command}
-            about |= {"module": encoder.provenance(), "scores": found.scores}
-            sts_files.write_matrix(file, found.matrix, about=about | {"chosen": found.chosen})
-        said = TUNED.format(**found.chosen, **found.scores)
-        print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
-        return found.matrix
-
-    store.results(sts_task.evaluations(path, lambda texts: encoder, matrix=matrix))
-    if file and not file.exists():
-        matrix()
+def _matrix(data: Path, file: Path | None, encoder: Any) -> np.ndarray:
+    """Learn the matrix, float32 [dim, dim]; write it into a file, where one is named."""
+    train, dev = sts_task.tuning_sources(data)
+    found = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
+    if file:
+        about: dict = {"train": store.provenance(train), "dev": store.provenance(dev)}
+        about |= {"command": store.command_line(), "module": encoder.provenance()}
+        about |= {"scores": found.scores, "chosen": found.chosen}
+        sts_files.write_matrix(file, found.matrix, about=about)
+    said = TUNED.format(**found.chosen, **found.scores)
+    print(f"{said}\n{f'-> {file}' if file else ''}\n", flush=True)
+    return found.matrix
 
 
 def baselines(options: BaselinesOptions) -> None:

@@ -21,7 +21,7 @@ from evaluation.data.ranking_files import RankingData
 from evaluation.options import ContaminationOptions
 from evaluation.results import measure, store
 from evaluation.results.result import TASKS, Group, Result, data_name
-from evaluation.results.store import Evaluation, Store
+from evaluation.results.store import Evaluation
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
@@ -67,7 +67,7 @@ def run(options: ContaminationOptions) -> None:
         )
         for source in sets
     ]
-    Store(output=options.output, again=True).results(evaluations)
+    store.results(evaluations, output=options.output, again=True)
 
 
 def find(

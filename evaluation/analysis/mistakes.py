@@ -23,9 +23,9 @@ from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
 from evaluation.metrics import correlation, similarity
 from evaluation.options import MistakesOptions
-from evaluation.results import text
+from evaluation.results import store, text
 from evaluation.results.result import Group, Result
-from evaluation.results.store import Evaluation, Store
+from evaluation.results.store import Evaluation
 from evaluation.tasks import response_ranking, sts
 
 WORST, AT = 30, (1, 10)
@@ -103,7 +103,7 @@ def run(options: MistakesOptions) -> None:
 
     module: Any = {"module": encoder.provenance(), "resampled": False}
     evaluations = [Evaluation(source=one, compute=partial(compute, one), **module) for one in data]
-    results = Store(output=options.output, again=True).results(evaluations)
+    results = store.results(evaluations, output=options.output, again=True)
     path = options.output / "mistakes.md"
     write_text(path, "\n".join(map(page, results)))
     print(f"-> {path}")

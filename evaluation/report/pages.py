@@ -11,7 +11,6 @@ import jinja2
 from common.errors import InputError
 from common.files import COMPLETED, outputs, write_text
 from common.text_files import as_markdown, as_markdown_code
-from evaluation.data.origin import SYNTHETIC
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables, verdict
 from evaluation.report.scores import PAPER
@@ -20,6 +19,7 @@ from evaluation.results import runs as run_folders
 from evaluation.results import store
 from evaluation.results.result import VARIANTS
 from evaluation.results.runs import Run
+from evaluation.results.store import SYNTHETIC
 from evaluation.results.text import figure, module_name
 
 SETS = "sts_sets"  # with the baselines, too

@@ -17,12 +17,12 @@ from tabulate import tabulate
 
 from common.text_files import as_markdown
 from evaluation.data import overlap
-from evaluation.data.origin import REDDIT, SYNTHETIC
 from evaluation.metrics import from_size
 from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import PAPER, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name
 from evaluation.results.runs import BASELINE, OTHER, OURS, Run
+from evaluation.results.store import REDDIT, SYNTHETIC
 
 WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
 Rows = dict[tuple[str, str], dict[str, Score]]  # by row and kind, its cells by header

@@ -1,5 +1,9 @@
-"""Results as JSON files, written whole or not at all: each is read, or computed and written."""
+"""Results as JSON files, written whole or not at all: each is read, or computed and written.
 
+With each comes what identifies its data, and whether they are a synthetic sample or from Reddit.
+"""
+
+import json
 import platform
 import shlex
 import sys
@@ -13,14 +17,21 @@ from typing import Any
 import msgspec
 
 from common.errors import InputError
-from common.files import claim, write_json
+from common.files import COMPLETED, claim, write_json
 from common.text_files import Source
-from evaluation.data.origin import provenance
 from evaluation.results import measure, text
 from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked, facts
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
+SYNTHETIC, REDDIT = "synthetic sample", "Reddit"  # origins of data that are known
+_SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
+"""The file that `data_pipeline sample` writes above its data, and how it begins."""
+
+
+def command_line() -> str:
+    """Return the command that runs, as results name it."""
+    return shlex.join(["python", "-m", "evaluation", *sys.argv[1:]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,58 +63,59 @@ class Evaluation:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Store:
-    """The folder that a command writes its results to; a result is for one process at a time.
+def results(
+    evaluations: Sequence[Evaluation],
+    *,
+    output: Path | None,
+    command: str = "",
+    seed: int = 0,
+    again: bool = False,
+    say: Callable[[str], None] = print,
+) -> list[Result]:
+    """Return each result, from its file in `output` or computed; say each as soon as it is there.
 
     A result of the same data, module and settings is not computed again unless `again` says so.
-    One of other data, another module or other settings is an error.
+    One of other data, another module or other settings is an error. A result is for one process at
+    a time. `command` is by default the one that runs.
     """
+    of: Any = {"seed": seed, "command": command or command_line()}
+    if output is None:
+        return [asked.result(**of) for asked in evaluations]
+    found = []
+    # Another result of one of these names is an error before any is computed.
+    there = [None if again else _stored(asked, output, seed=seed) for asked in evaluations]
+    for asked, stored in zip(evaluations, there, strict=True):
+        if stored:
+            path = output / f"{stored.name}.json"
+            result, said = stored, f"{path}: already there; --again computes it again"
+        else:
+            with claim(output, name=f".{asked.source.name}.claim"):
+                result = asked.result(**of)
+                said = f"-> {write(result, output)}"
+        say(f"{text.printed(result)}\n{said}\n")
+        found.append(result)
+    return found
 
-    output: Path
-    command: str = field(
-        default_factory=lambda: shlex.join(["python", "-m", "evaluation", *sys.argv[1:]])
+
+def _stored(asked: Evaluation, output: Path, *, seed: int) -> Result | None:
+    path = output / f"{asked.source.name}.json"
+    if not path.exists():
+        return None
+    result = read(path)
+    data = provenance(asked.source, asked.learned_from)
+    new = replace(result, data=data, module=asked.module, settings={"seed": seed, **asked.settings})
+    there, wanted = (
+        {"module": (one.module or {}).get("fingerprint"), "seed": one.settings.get("seed")}
+        | facts(one)
+        for one in (result, new)
     )
-    seed: int = 0
-    again: bool = False
-    say: Callable[[str], None] = print
-
-    def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
-        """Return each result, from its file or computed; say each as soon as it is there."""
-        found = []
-        # Another result of one of these names is an error before any is computed.
-        for asked, stored in [(one, self._stored(one)) for one in evaluations]:
-            if stored:
-                path = self.output / f"{stored.name}.json"
-                result, said = stored, f"{path}: already there; --again computes it again"
-            else:
-                with claim(self.output, name=f".{asked.source.name}.claim"):
-                    result = asked.result(seed=self.seed, command=self.command)
-                    said = f"-> {write(result, self.output)}"
-            self.say(f"{text.printed(result)}\n{said}\n")
-            found.append(result)
-        return found
-
-    def _stored(self, asked: Evaluation) -> Result | None:
-        path = self.output / f"{asked.source.name}.json"
-        if self.again or not path.exists():
-            return None
-        result = read(path)
-        data = provenance(asked.source, asked.learned_from)
-        settings = {"seed": self.seed, **asked.settings}
-        new = replace(result, data=data, module=asked.module, settings=settings)
-        there, wanted = (
-            {"module": (one.module or {}).get("fingerprint"), "seed": one.settings.get("seed")}
-            | facts(one)
-            for one in (result, new)
-        )
-        for name in wanted:
-            if there[name] != wanted[name]:
-                raise InputError(
-                    f"{path}: already there, of {name} {there[name]}, not {wanted[name]}; "
-                    "--again replaces it, another --output keeps it"
-                )
-        return result
+    for name in wanted:
+        if there[name] != wanted[name]:
+            raise InputError(
+                f"{path}: already there, of {name} {there[name]}, not {wanted[name]}; "
+                "--again replaces it, another --output keeps it"
+            )
+    return result
 
 
 def write(result: Result, folder: Path) -> Path:
@@ -137,3 +149,33 @@ def read_results(folder: str | Path) -> list[Result]:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
     order = {task: position for position, task in enumerate((*TASKS, RETRIEVAL))}
     return sorted(found.values(), key=lambda one: (order.get(one.task, len(order)), one.name))
+
+
+def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
+    """Return names and SHA-256 of the data and of those learned from, and a known `origin`."""
+    identity = source.provenance()
+    if origin := origin_of(source.files):
+        identity["origin"] = origin
+    if files := tuple(path for other in learned_from for path in other.files):
+        of_others = Source("", files).provenance()
+        identity["learned_from"] = {key: of_others[key] for key in ("files", "sha256")}
+    return identity
+
+
+def origin_of(files: Sequence[Path]) -> str:
+    """Return the origin of files that all have the same; empty where it is unknown."""
+    origins = {_of_folder(folder) for folder in {path.absolute().parent for path in files}}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _of_folder(folder: Path) -> str:
+    for path in (folder / _SAMPLE, folder.parent / _SAMPLE):
+        if path.is_file() and path.read_bytes().startswith(_SAMPLE_WORDS):
+            return SYNTHETIC
+    try:
+        if json.loads((folder / COMPLETED).read_bytes()).get("synthetic"):
+            return SYNTHETIC
+        named = json.loads((folder / "data_card.json").read_bytes())["source"]["name"]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return ""  # not there, or somebody else's file of this name
+    return REDDIT if named == REDDIT else ""

@@ -12,8 +12,8 @@ from typing import Any
 import evaluation
 from common.errors import InputError
 from evaluation.data.retrieval_files import RetrievalFiles
+from evaluation.results import store
 from evaluation.results.result import RETRIEVAL, TASKS, Result
-from evaluation.results.store import Store
 
 
 def evaluate(
@@ -56,9 +56,5 @@ def evaluate(
 
     of_task = importlib.import_module(f"evaluation.tasks.{task}")
     evaluations = of_task.evaluations(files, load, seed=seed, **settings)
-    if output is None:
-        return [one.result(seed=seed, command=command) for one in evaluations]
-    store = Store(
-        output=Path(output), command=command, seed=seed, again=again, say=say or (lambda _: None)
-    )
-    return store.results(evaluations)
+    of: Any = {"seed": seed, "again": again, "command": command, "say": say or (lambda _: None)}
+    return store.results(evaluations, output=None if output is None else Path(output), **of)

@@ -38,11 +38,12 @@ def evaluations(
     *,
     seed: int = 0,
     columns: Columns | None = None,
-    matrix: Callable[[], np.ndarray] | None = None,
+    matrix: Callable[[Any], np.ndarray] | None = None,
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `columns` are those of a CSV file.
 
-    With `matrix`, which gives one as soon as it is needed, that of the embeddings times it.
+    With `matrix`, which learns one of an encoder as soon as it is needed, that of the embeddings
+    times it; the words of the file that it is learned on count, too.
     """
     named: dict[str, Any] = {}
     if columns:
@@ -50,15 +51,16 @@ def evaluations(
         named = {"columns": ", ".join(columns[:3]), "quotes": encloses}
         named |= {"escape": columns.dialect.escape} if columns.dialect.escape else {}
     data = {source: sts.read(source, columns) for source in sts.sources(path)}
-    encoder = load(texts for one in data.values() for texts in one.texts())
+    learned_from = tuning_sources(path) if matrix else ()
+    every = [*map(sts.read, learned_from[:1]), *data.values()]
+    encoder = load(texts for one in every for texts in one.texts())
     repeated = set() if columns else sts.repeated(path)
 
     def compute(source: Source) -> Result:
-        times = matrix() if matrix else None
+        times = matrix(encoder) if matrix else None
         return evaluate(encoder, data[source], repeated=repeated, matrix=times)
 
-    of: Any = {"module": encoder.provenance(), "settings": named}
-    of |= {"learned_from": tuning_sources(path)} if matrix else {}
+    of: Any = {"module": encoder.provenance(), "settings": named, "learned_from": learned_from}
     end = TUNED if matrix else ""
     return [
         Evaluation(source=replace(one, name=one.name + end), compute=partial(compute, one), **of)

@@ -8,7 +8,7 @@ from common import sts as sts_files
 from common.errors import InputError
 from evaluation.data import overlap, tfrecords
 from evaluation.results import store
-from evaluation.results.store import Evaluation, Store
+from evaluation.results.store import Evaluation
 from evaluation.tasks import evaluate, sts
 from tests.evaluation.report.results_of import ranking
 
@@ -66,7 +66,7 @@ def stored(write_text, tmp_path, word_encoder):
         compute=lambda: sts.evaluate(word_encoder, sts_files.read(source)),
         module={"path": "m", "fingerprint": "c0"},
     )
-    (found,) = Store(output=tmp_path / "results", command="c").results([one])
+    (found,) = store.results([one], output=tmp_path / "results", command="c")
     return found
 
 

@@ -10,7 +10,7 @@ from common import sts as sts_files
 from common.errors import InputError
 from common.text_files import Source
 from evaluation.results import store
-from evaluation.results.store import Evaluation, Store
+from evaluation.results.store import Evaluation
 from evaluation.tasks import sts as sts_task
 from tests.evaluation.report.results_of import ranking, result, sts
 from tests.evaluation.test_baselines import ROWS
@@ -99,8 +99,8 @@ def score(write_text, word_encoder, tmp_path):
 
         module = {"path": "m", "fingerprint": fingerprint}
         one = Evaluation(source=source, compute=compute, module=module, **asked)
-        output = Store(output=tmp_path / "results", command="c", seed=seed, again=again)
-        output.results([one, *others])
+        of = {"output": tmp_path / "results", "command": "c", "seed": seed, "again": again}
+        store.results([one, *others], **of)
         return len(calls)
 
     return run

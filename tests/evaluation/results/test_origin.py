@@ -5,7 +5,7 @@ import json
 import pytest
 
 from common.text_files import Source
-from evaluation.data.origin import SYNTHETIC, origin_of, provenance
+from evaluation.results.store import SYNTHETIC, origin_of, provenance
 
 SAMPLE = "A sample world: 10 comments. None of it is real.\n"
 

@@ -18,8 +18,7 @@ from evaluation.encoders import sentence_transformer, words
 from evaluation.options import BaselinesOptions
 from evaluation.probes import sts_tuning
 from evaluation.results import store
-from evaluation.results.result import IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS
-from evaluation.results.runs import BASELINES
+from evaluation.results.result import BASELINES, IGNORE_IDENTICAL_IDS, RETRIEVAL, TASKS
 from evaluation.tasks import evaluate
 from evaluation.tasks import sts as sts_task
 

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple
 from common.errors import InputError
 from evaluation.analysis import paired_test
 from evaluation.metrics.declared import label, main_metric
-from evaluation.report.scores import Score, mean
+from evaluation.report.scores import BASELINE, OURS, Score, mean
 from evaluation.report.tables import CANDIDATES, Main, Table, interval_of, is_papers
 from evaluation.results.result import ALL, CEILING, DECLARED, data_name
-from evaluation.results.runs import BASELINE, OURS
 
 SIMPLE, DIFFERENCE = "best simple baseline", "difference"
 CHANCE = "chance"
 OTHERS: dict[str, Callable[[Score], bool]] = {
-    SIMPLE: lambda score: not score.pretrained,
-    "best static rival": lambda score: score.pretrained and score.static,
-    "best rival": lambda score: score.pretrained,
+    SIMPLE: lambda score: not score.was("pretrained"),
+    "best static rival": lambda score: score.was("pretrained") and score.was("static"),
+    "best rival": lambda score: score.was("pretrained"),
 }
 """What a row is compared with: the highest figure of some of the baselines."""
 PAPERS = ("paper, Reddit", "paper, Reddit+NLI")
@@ -88,7 +87,7 @@ def main_table(
         ours = {one.system: one for one in of_figure(scores, main, OURS) if one.system in rows}
         simple = best_of(scores, main, SIMPLE)
         shown = {row: ours.get(row) for row in rows} | {SIMPLE: simple}
-        shown |= {one.system: one for one in baselines(scores, main) if one.pretrained}
+        shown |= {one.system: one for one in baselines(scores, main) if one.was("pretrained")}
         there = {header: score for header, score in shown.items() if score}
         cells += [Score(name, OURS, one.results[0].n, header="n") for one in [*there.values()][:1]]
         for header, score in there.items():

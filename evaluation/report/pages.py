@@ -13,12 +13,10 @@ from common.files import COMPLETED, outputs, write_text
 from common.text_files import as_markdown, as_markdown_code
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables, verdict
-from evaluation.report.scores import PAPER
+from evaluation.report.scores import OURS, PAPER, Run
 from evaluation.report.tables import Table
-from evaluation.results import runs as run_folders
 from evaluation.results import store
 from evaluation.results.result import VARIANTS
-from evaluation.results.runs import Run
 from evaluation.results.store import SYNTHETIC
 from evaluation.results.text import figure, module_name
 
@@ -59,7 +57,7 @@ def write_report(
       say: gets the table of main scores, what is left out, and which system to use.
     """
     page = _page(output, ".html")
-    runs, left_out = run_folders.read_module(Path(results), [Path(other) for other in beside])
+    runs, left_out = scores.read_module(Path(results), [Path(other) for other in beside])
     row, own = runs[0].system, list(runs[0].results.values())
     table = scores.long_table(runs)
     main = comparison.main_table(table, comparison.figures_of(table, row), [row], title=TITLE)
@@ -100,16 +98,16 @@ def rows(options: RowsOptions) -> None:
     """
     page = _page(options.output, ".md")
     pairs = sum(map(_training_pairs, options.pairs))
-    runs, left_out = run_folders.read_runs(options.results, options.runs)
+    runs, left_out = scores.read_runs(options.results, options.runs)
     seeds: dict[str, list[int | None]] = {}
     for run in runs:
-        if run.kind == run_folders.OURS:
+        if run.kind == OURS:
             seeds.setdefault(run.system, []).append(run.seed)
     if wrong := [given for given in options.outside if not all(given.partition("="))]:
         raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")
     given = (one.split("=", 1) for one in options.outside)
-    outside = {run_folders.shown(name): what for name, what in given}
-    published = [run_folders.shown(name) for name in options.published]
+    outside = {scores.shown(name): what for name, what in given}
+    published = [scores.shown(name) for name in options.published]
     for option, named in (("outside", outside), ("published", published)):
         if unknown := {*named} - seeds.keys():
             raise InputError(f"--{option}: no row {min(unknown)}; there are {', '.join(seeds)}")
@@ -179,7 +177,9 @@ def _compared(
             name for others in standings.values() for of in others.values() for name in of
         ),
         "OTHERS": comparison.OTHERS,
-        "static": sorted({score.system for score in table if score.pretrained and score.static}),
+        "static": sorted(
+            {score.system for score in table if score.was("pretrained") and score.was("static")}
+        ),
         "files": files,
         "shown": [
             replace(one, cells=[c for c in one.cells if c.row in rows_of[name] or c.kind == PAPER])

@@ -19,9 +19,8 @@ from common.text_files import as_markdown
 from evaluation.data import overlap
 from evaluation.metrics import from_size
 from evaluation.metrics.declared import label, main_metric
-from evaluation.report.scores import PAPER, Score, long_table, mean
+from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name
-from evaluation.results.runs import BASELINE, OTHER, OURS, Run
 from evaluation.results.store import REDDIT, SYNTHETIC
 
 WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
@@ -125,7 +124,7 @@ class Spec(msgspec.Struct, forbid_unknown_fields=True):
     interval: str = ""
     note: str = ""
     paper_on: str = ""
-    paper: dict[str, dict[str, float]] = {}
+    paper: dict[str, list[float | None]] = {}
 
     def place(self, score: Score) -> tuple[str, str] | None:
         """Return the block and the header under which the table shows a score, if it does."""
@@ -179,10 +178,10 @@ def specified(scores: Sequence[Score]) -> list[Table]:
             shares = [int(cell.row.removeprefix(spec.rows)) for cell in cells]
             ordered = sorted(zip(shares, cells, strict=True), key=itemgetter(0))
             cells = [cell._replace(row=f"{share}%", kind=OURS) for share, cell in ordered]
-        for row, figures in spec.paper.items():
-            for header, value in figures.items():
-                column = spec.columns.get(header) or Column(spec.paper_on, header)
-                if column.data in data and is_papers(data[column.data]):
+        places = spec.columns or {label(name): Column(spec.paper_on, name) for name in spec.metrics}
+        for row, values in spec.paper.items():
+            for (header, column), value in zip(places.items(), values, strict=False):
+                if value is not None and column.data in data and is_papers(data[column.data]):
                     ends = interval_of(value, spec.interval, column.data, column.group)
                     block = spec.block(column.data)
                     cells.append(Score(row, PAPER, value, ends, header=header, block=block))

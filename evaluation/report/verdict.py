@@ -10,10 +10,9 @@ from typing import Any
 from evaluation.analysis.paired_test import Difference, compare
 from evaluation.metrics.declared import label
 from evaluation.report import comparison
-from evaluation.report.scores import Score
+from evaluation.report.scores import OTHER, OURS, Score
 from evaluation.results.measure import FEW_UNITS, systems
 from evaluation.results.result import DECLARED, SYSTEMS, Result
-from evaluation.results.runs import OTHER, OURS
 
 LEVEL = 0.05
 """A difference is real if p is below it."""

@@ -16,6 +16,7 @@ IGNORE_IDENTICAL_IDS = "ignore_identical_ids"
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
+BASELINES = "baselines"  # the folder that the command of this name writes to
 CEILING = "ceiling"  # a baseline of CQA: scores that no order can beat
 ALL = "all"  # the group that all items of a result are in
 SYSTEMS = {

@@ -2,9 +2,9 @@
 
 import dataclasses
 
+from evaluation.report.scores import OURS, Run
 from evaluation.report.tables import SIZES
 from evaluation.results.result import Result
-from evaluation.results.runs import OURS, Run
 
 MODULE = {"path": "runs/module", "fingerprint": "c0ffee"}
 TEST_2017 = "cqa-SemEval2017-Task3-CQA-QL-test"

@@ -5,9 +5,8 @@ import dataclasses
 import pytest
 
 from evaluation.report import comparison
-from evaluation.report.scores import long_table
+from evaluation.report.scores import BASELINE, OTHER, long_table
 from evaluation.report.tables import MAIN
-from evaluation.results.runs import BASELINE, OTHER
 from tests.evaluation.report.results_of import ranking, result, rows_of, run
 
 STATIC = {"path": "static", "fingerprint": "b", "pretrained": True, "static": True}

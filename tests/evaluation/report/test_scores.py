@@ -5,9 +5,8 @@ import dataclasses
 import pytest
 
 from common.errors import InputError
-from evaluation.report.scores import long_table
+from evaluation.report.scores import BASELINE, long_table, read_module, read_runs
 from evaluation.results import store
-from evaluation.results.runs import BASELINE, read_module, read_runs
 from evaluation.results.text import module_name
 from tests.evaluation.report.results_of import ranking, result, run, sts
 
@@ -102,7 +101,7 @@ def test_the_long_table_has_means_over_seeds_variants_groups_and_baselines():
     assert found["a", "main-news", "pearson"].value == 0.25
     assert ("a", "main-news", "spearman") not in found
     assert found["a, tuned", "all", "pearson"].data == "sts-test"
-    assert found["b", "all", "p_at_1"].pretrained
-    assert not whole.pretrained
+    assert found["b", "all", "p_at_1"].was("pretrained")
+    assert not whole.was("pretrained")
     overlap = found["word overlap", "all", "pearson"]
     assert (overlap.kind, overlap.value, overlap.deviation) == (BASELINE, 0.2468, None)

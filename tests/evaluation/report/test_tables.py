@@ -3,9 +3,8 @@
 import dataclasses
 
 from evaluation.report import tables
-from evaluation.report.scores import PAPER, Score, long_table
+from evaluation.report.scores import BASELINE, OTHER, PAPER, Score, long_table
 from evaluation.report.tables import TABLES, Table
-from evaluation.results.runs import BASELINE, OTHER
 from model.sts_regression.experiments import TABLE_2
 from tests.evaluation.report.results_of import (
     TEST_2017,
@@ -175,7 +174,7 @@ def test_regressors_have_a_group_a_corpus_and_the_papers_rows_beside_its_folds()
     assert {(label, PAPER) for label in TABLES["regressors"].paper} < {*of_random}
     papers = TABLES["regressors"].paper
     assert {row.label: row.paper for row in TABLE_2.values()} == {
-        label: tuple(of.values()) for label, of in papers.items()
+        label: tuple(figures) for label, figures in papers.items()
     }
 
 

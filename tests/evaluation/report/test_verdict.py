@@ -5,10 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evaluation.report.scores import long_table
+from evaluation.report.scores import BASELINE, OTHER, long_table
 from evaluation.report.verdict import sentence
 from evaluation.results import store
-from evaluation.results.runs import BASELINE, OTHER
 from tests.evaluation.report.results_of import ranking, sts
 from tests.evaluation.report.results_of import run as run_of
 

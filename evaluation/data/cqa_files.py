@@ -5,10 +5,11 @@ with line breaks (`-with-multiline`), and test questions (`-input`) with labels 
 """
 
 import math
-from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from common import text_files
@@ -23,36 +24,28 @@ _VARIANTS = ("-with-multiline", "-input")
 """Ends of the names of files with the questions of another one, which is preferred."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A related question: its label, and the search engine's score for it, higher first."""
+class Candidate(NamedTuple):
+    """A question that the search engine returned for another one, and its score, higher first."""
 
+    query_id: str
     id: str
     relevant: bool
     engine_score: float
+    query: str = ""
     text: str = ""
-
-
-@dataclass(frozen=True)
-class Query:
-    """An original question and its candidates in the file's order."""
-
-    id: str
-    text: str = ""
-    candidates: list[Candidate] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class QueryData:
-    """One file of the task."""
+    """One file of the task: the candidates of each query, in the file's order."""
 
     name: str
-    queries: list[Query]
+    candidates: list[Candidate]
     has_text: bool
 
     def texts(self) -> list[tuple[str, str]]:
         """Return query and candidate of each candidate."""
-        return [(q.text, c.text) for q in self.queries for c in q.candidates]
+        return [(candidate.query, candidate.text) for candidate in self.candidates]
 
 
 def find(path: Path) -> list[Source]:
@@ -115,45 +108,44 @@ def read(source: Source) -> QueryData:
     path, *gold = source.files
     has_text = _has_text(path)
     labels = _labels(gold[0]) if gold else {}
-    queries = _read_xml(path, labels) if has_text else _read_relevancy(path)
+    queries: dict[str, list[Candidate]] = {}
+    for candidate in _read_xml(path, labels) if has_text else _read_relevancy(path):
+        queries.setdefault(candidate.query_id, []).append(candidate)
     with reading(path):
-        for query in queries:
-            ids = {candidate.id for candidate in query.candidates}
-            if not ids or len(ids) < len(query.candidates):
-                raise ValueError(f"question {query.id!r} has no candidate, or one twice")
-            if has_text and not (
-                is_visible(query.text) and any(is_visible(each.text) for each in query.candidates)
-            ):
-                raise ValueError(f"question {query.id!r} or all of its candidates have no text")
-        if not any(candidate.relevant for query in queries for candidate in query.candidates):
+        for key, candidates in queries.items():
+            ids, asked, texts = (
+                {getattr(each, name): None for each in candidates}
+                for name in ("id", "query", "text")
+            )
+            if len(ids) < len(candidates):
+                raise ValueError(f"question {key!r} has a candidate twice")
+            if len(asked) > 1:
+                raise ValueError(f"question {key!r} has the texts {' and '.join(map(repr, asked))}")
+            if has_text and not all(any(map(is_visible, some)) for some in (asked, texts)):
+                raise ValueError(f"question {key!r} or all of its candidates have no text")
+        if not any(each.relevant for candidates in queries.values() for each in candidates):
             raise ValueError("no related question is relevant; MAP needs one or more")
-    return QueryData(source.name, queries, has_text=has_text)
+    return QueryData(source.name, list(chain.from_iterable(queries.values())), has_text=has_text)
 
 
 def _first_candidate(path: Path) -> Mapping[str, str] | None:
     """Return the attributes of the first RelQuestion; None in a file of another subtask."""
     with reading(path), text_files.opened(path) as file:
-        elements = (element for _, element in ElementTree.iterparse(file, events=["start"]))
-        next(elements, None)  # the root
-        top = next(elements, None)
-        if top is None or top.tag != "OrgQuestion":
-            return None
-        return next((element.attrib for element in elements if element.tag == "RelQuestion"), {})
+        found = ElementTree.parse(file).find("OrgQuestion//RelQuestion")
+    return None if found is None else found.attrib
 
 
-def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
-    """Group related questions by ORGQ_ID; the text is subject and body, as in the paper.
+def _read_xml(path: Path, labels: Mapping[str, bool]) -> Iterator[Candidate]:
+    """Yield related questions; the text is subject and body, as in the paper.
 
     Of the search engine's ranks, 1 scores 1, 2 scores 1/2. `labels` are for those labelled `?`.
     """
-    queries: dict[str, Query] = {}
     names = ("RELQ_ID", "RELQ_RELEVANCE2ORGQ", "RELQ_RANKING_ORDER")
     with reading(path), text_files.opened(path) as file:
         for asked in ElementTree.parse(file).iter("OrgQuestion"):
             query_id, text = asked.attrib["ORGQ_ID"], _text(asked, "OrgQ")
-            query = queries.setdefault(query_id, Query(query_id, text))
-            if query.text != text:
-                raise ValueError(f"question {query_id!r} has the texts {query.text!r} and {text!r}")
+            if asked.find(".//RelQuestion") is None:
+                raise ValueError(f"question {query_id!r} has no candidate")
             for related in asked.iter("RelQuestion"):
                 key, label, order = (related.attrib[name] for name in names)
                 is_unknown = label == _UNKNOWN and labels
@@ -162,9 +154,7 @@ def _read_xml(path: Path, labels: Mapping[str, bool]) -> list[Query]:
                 if not 1 <= (rank := number(order)) < math.inf:
                     raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
                 relevant = labels[key] if is_unknown else _label(label, LABELS)
-                candidate = Candidate(key, relevant, 1.0 / rank, _text(related, "RelQ"))
-                query.candidates.append(candidate)
-    return list(queries.values())
+                yield Candidate(query_id, key, relevant, 1.0 / rank, text, _text(related, "RelQ"))
 
 
 def _text(element: ElementTree.Element, prefix: str) -> str:
@@ -173,24 +163,20 @@ def _text(element: ElementTree.Element, prefix: str) -> str:
     return " ".join(filter(None, texts))
 
 
-def _read_relevancy(path: Path) -> list[Query]:
-    queries: dict[str, Query] = {}
-
-    def add(line: str) -> None:
+def _read_relevancy(path: Path) -> Iterator[Candidate]:
+    def parse(line: str) -> Candidate:
         if len(fields := line.split("\t")) != 5:
             raise ValueError(f"{len(fields)} fields between tabs; accepted: 5")
         query_id, candidate_id, _, score, label = fields
         if not math.isfinite(number(score)):
             raise ValueError(f"the score is {score!r}; accepted: a finite number")
-        candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))
-        queries.setdefault(query_id, Query(query_id)).candidates.append(candidate)
+        return Candidate(query_id, candidate_id, _label(label, _GOLD), float(score))
 
-    deque(parse_lines(path, add), maxlen=0)
-    return list(queries.values())
+    return parse_lines(path, parse)
 
 
 def _labels(path: Path) -> dict[str, bool]:
-    return {one.id: one.relevant for query in _read_relevancy(path) for one in query.candidates}
+    return {one.id: one.relevant for one in _read_relevancy(path)}
 
 
 def _label(value: str, accepted: dict[str, bool]) -> bool:

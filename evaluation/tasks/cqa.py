@@ -57,18 +57,18 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
 
 def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or dot product, or as the search engine does."""
-    pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
-    scores = engine = [candidate.engine_score for _, candidate in pairs]
-    answered = {query.id for query, candidate in pairs if candidate.relevant}
-    others = {CEILING: [float(candidate.relevant) for _, candidate in pairs]}
+    candidates = data.candidates
+    scores = engine = [candidate.engine_score for candidate in candidates]
+    answered = {candidate.query_id for candidate in candidates if candidate.relevant}
+    others = {CEILING: [float(candidate.relevant) for candidate in candidates]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         if getattr(encoder, "gives_embeddings", True):
             scores = similarity.cosine(*similarity.of_pairs(encoder.encode, data.texts())).tolist()
         else:
-            queries, candidates = zip(*data.texts(), strict=True)
-            products = encoder.encode_inputs(queries) * encoder.encode_responses(candidates)
+            queries, texts = zip(*data.texts(), strict=True)
+            products = encoder.encode_inputs(queries) * encoder.encode_responses(texts)
             scores = np.asarray(products.sum(axis=1)).ravel().tolist()
         overlaps = similarity.word_overlaps(data.texts())
         others |= {SEARCH_ENGINE: engine, "word_overlap": overlaps}
@@ -76,17 +76,17 @@ def evaluate(encoder, data: QueryData) -> Result:
         task="cqa",
         name=data.name,
         system="module" if data.has_text else SEARCH_ENGINE,
-        n=len(data.queries),
-        counts={"candidates": len(pairs), "queries_with_a_relevant_candidate": len(answered)},
+        n=len({candidate.query_id for candidate in candidates}),
+        counts={"candidates": len(candidates), "queries_with_a_relevant_candidate": len(answered)},
         items=[
             {
-                "query_id": query.id,
+                "query_id": candidate.query_id,
                 "candidate_id": candidate.id,
                 "relevant": candidate.relevant,
                 "score": float(scores[i]),
                 "baselines": {name: float(column[i]) for name, column in others.items()},
             }
-            for i, (query, candidate) in enumerate(pairs)
+            for i, candidate in enumerate(candidates)
         ],
     )
     return measure.measured(result, METRICS)

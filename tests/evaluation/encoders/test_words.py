@@ -142,11 +142,10 @@ def test_bm25_by_hand():
 
 def test_candidates_are_ranked_by_their_scores_as_documents():
     def candidate(text, *, relevant):
-        return cqa_files.Candidate(text, relevant=relevant, engine_score=1.0, text=text)
+        return cqa_files.Candidate("q", text, relevant, 1.0, query="a", text=text)
 
     candidates = [candidate("b b c", relevant=False), candidate("a b", relevant=True)]
-    query = cqa_files.Query("q", text="a", candidates=candidates)
-    data = cqa_files.QueryData("cqa-x", [query], has_text=True)
+    data = cqa_files.QueryData("cqa-x", candidates, has_text=True)
     found = cqa.evaluate(Bm25().fit(["a", *TEXTS]), data)
     assert found.items[0]["score"] == 0.0
     assert found.metrics["map"] == 1.0

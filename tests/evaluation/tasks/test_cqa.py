@@ -22,13 +22,12 @@ def read(path):
 def test_xml_groups_repeated_questions(xml_file):
     data = read(xml_file("CQA-QL-dev.xml", ROWS))
     assert (data.name, data.has_text) == ("cqa-CQA-QL-dev", True)
-    first, second = data.queries
-    # Subject and body, once although the question stands there three times; no comments.
-    assert first.text == "good bank which one?"
-    assert second.text == "swimming"
-    found = {candidate.id: candidate.relevant for candidate in first.candidates}
-    assert found == {"Q1_R2": False, "Q1_R5": True, "Q1_R7": True}
-    assert second.candidates[0].text == "cooking & eating"
+    # Subject and body; no comments.
+    found = [(each.query, each.id, each.relevant) for each in data.candidates]
+    labels = {"Q1_R2": False, "Q1_R5": True, "Q1_R7": True}
+    assert found[:3] == [("good bank which one?", *label) for label in labels.items()]
+    assert found[3] == ("swimming", "Q2_R1", False)
+    assert data.candidates[3].text == "cooking & eating"
     path = xml_file("dev.xml", [*ROWS, ("Q2", "running", "", "Q2_R9", 9, "Relevant", "walking")])
     with pytest.raises(InputError, match=r"dev\.xml: .*Q2.*swimming.*running"):
         read(path)
@@ -115,7 +114,7 @@ def test_labels_of_test_questions_come_from_their_gold_file(xml_file, write_text
     assert [source.name for source in cqa_files.find(tmp_path)] == ["cqa-English-test"]
     data = [read(path), read(tmp_path)]
     labelled = read(xml_file("labelled/test.xml", ROWS))
-    assert data[0].queries == data[1].queries == labelled.queries
+    assert data[0].candidates == data[1].candidates == labelled.candidates
     write_text("CQA-QL-test.xml.subtaskB.relevancy", rows[0].replace("q", "Q").replace("_r", "_R"))
     with pytest.raises(InputError, match="Q1_R5"):
         read(path)

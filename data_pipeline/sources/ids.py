@@ -21,9 +21,9 @@ _NO_THREAD = 2 * _SEPARATOR
 _WHOLE = r"(^|\x1f)(-?[0-9]+)\.0+$"
 
 
-def scoped(own_id: str | None, *, file: str, thread: str) -> str | None:
-    """An id with the file and the thread that it belongs to; null stays null."""
-    return own_id if own_id is None else _SEPARATOR.join((file, thread, own_id))
+def scoped(ids: Any, *, file: str, threads: Any) -> Any:
+    """The ids with the file and the threads that they belong to, [rows]; null stays null."""
+    return pc.binary_join_element_wise(file, threads.fill_null(""), ids, _SEPARATOR)
 
 
 def published(ids: Any) -> Any:

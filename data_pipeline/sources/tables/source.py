@@ -24,7 +24,7 @@ from data_pipeline.sources import ids
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
-from data_pipeline.sources.source import MESSAGES, SCHEMAS, Flow, Layout, MessageBatch, Wording
+from data_pipeline.sources.source import SCHEMAS, Flow, Layout, MessageBatch, Wording
 from data_pipeline.sources.tables import flag_of
 from data_pipeline.sources.tables.reader import (
     JSON_LINES,
@@ -220,9 +220,11 @@ class TableSource(NamedTuple):
         good = [row for row in range(len(rows.values)) if row not in reasons]
         if reasons:
             values = {role: [some[row] for row in good] for role, some in values.items()}
-        columns = self._columns(rows.path, [rows.numbers[row] for row in good], values)
+        columns = {_COLUMNS.get(role, (role,))[0]: some for role, some in values.items()}
+        if "order" in values:
+            columns["order"] = list(map(str, values["order"]))
         return MessageBatch(
-            self._messages(columns),
+            self._messages(rows.path, [rows.numbers[row] for row in good], columns),
             len(rows.values) + len(rows.malformed),
             sorted(malformed, key=lambda line: line.number),
             self._groups(fields, values, good),
@@ -268,39 +270,6 @@ class TableSource(NamedTuple):
             if thread is None and values["parent"][row] is not None:
                 reasons.setdefault(row, f"field {self.names['thread']!r} is empty")
 
-    def _columns(
-        self, path: str, numbers: list[int], values: dict[str, list[Any]]
-    ) -> dict[str, list[Any]]:
-        """Name -> column, of all that `SCHEMAS` has for the layout, and the authors."""
-        nothing = {field.name: None if field.nullable else "" for field in MESSAGES}
-        columns: dict[str, list[Any]]
-        columns = {name: [value] * len(numbers) for name, value in nothing.items()}
-        columns |= {_COLUMNS.get(role, (role,))[0]: column for role, column in values.items()}
-        if "order" in columns:
-            columns["order"] = list(map(str, columns["order"]))
-        within = self._scope(path)
-        threads = values.get("thread", columns["thread"])
-        if "input" in values:
-            columns["id"] = [f"{self._name(path)}:{number}" for number in numbers]
-            # Rows with the same input are one thread, or the input could be in two splits.
-            columns["thread"] = [
-                thread or stable_hash(text.encode()).hex()
-                for thread, text in zip(threads, columns["input"], strict=True)
-            ]
-        elif "thread" in self.names:
-            before = f"{within}:" if within else ""
-            columns["thread"] = [
-                before + (thread or own_id)
-                for thread, own_id in zip(threads, columns["id"], strict=True)
-            ]
-        if "parent" in values and self.ids_within != ALL and (within or "thread" in self.names):
-            for column in ("id", "parent"):
-                columns[column] = [
-                    ids.scoped(each, file=within, thread=thread or "")
-                    for each, thread in zip(columns[column], threads, strict=True)
-                ]
-        return columns
-
     def _name(self, path: str) -> str:
         return path if self.same_names else path.rpartition("/")[2]
 
@@ -309,17 +278,25 @@ class TableSource(NamedTuple):
         folder = path.rpartition("/")[0] or "."
         return {FILE: self._name(path), FOLDER: folder}.get(self.ids_within or "", "")
 
-    def _messages(self, columns: dict[str, list[Any]]) -> pa.RecordBatch:
-        """The messages, with the index of the first rule that drops each."""
+    def _messages(
+        self, path: str, numbers: list[int], values: dict[str, list[Any]]
+    ) -> pa.RecordBatch:
+        """The messages, with the index of the first rule that drops each; `values` by column."""
         schema = SCHEMAS[self.layout]
-        for name in columns:
+        for name in values:
             if name.startswith(CONTEXT.format("")):
                 schema = schema.append(pa.field(name, pa.large_string()))
-        arrays = {field.name: pa.array(columns[field.name], field.type) for field in schema}
+        arrays = {
+            field.name: pa.array(
+                values.get(field.name, [None if field.nullable else ""] * len(numbers)), field.type
+            )
+            for field in schema
+        }
+        self._scope_ids(arrays, path, numbers)
         authors = arrays["author"].fill_null("")
         is_nobody = pc.match_substring_regex(authors, _NOBODY, ignore_case=True)
         arrays["author"] = pc.if_else(is_nobody, None, authors)
-        arrays["dropped_by"] = self._rule_of(arrays["text"], authors, columns.get(SKIPPED, ()))
+        arrays["dropped_by"] = self._rule_of(arrays["text"], authors, values.get(SKIPPED, ()))
         if "input" in arrays:
             of_input = self._rule_of(arrays["input"], authors)
             first = pc.min_element_wise(of_input, arrays["dropped_by"])  # without nulls
@@ -328,6 +305,22 @@ class TableSource(NamedTuple):
             arrays["text"] = pc.if_else(is_input, arrays["input"], arrays["text"])
             arrays["dropped_by"] = first
         return pa.RecordBatch.from_pydict(arrays, schema=schema)
+
+    def _scope_ids(self, arrays: dict[str, Any], path: str, numbers: list[int]) -> None:
+        """Makes ids and threads unique over all files."""
+        threads, within = arrays["thread"], self._scope(path)
+        if "input" in arrays:
+            arrays["id"] = pa.array([f"{self._name(path)}:{number}" for number in numbers])
+            # Rows with the same input are one thread, or the input could be in two splits.
+            pairs = zip(threads.to_pylist(), arrays["input"].to_pylist(), strict=True)
+            named = [thread or stable_hash(text.encode()).hex() for thread, text in pairs]
+            arrays["thread"] = pa.array(named, pa.string())
+        elif "thread" in self.names:
+            named = pc.coalesce(threads, arrays["id"])
+            arrays["thread"] = pc.binary_join_element_wise(within, named, ":") if within else named
+        if "parent" in self.names and self.ids_within != ALL and (within or "thread" in self.names):
+            for column in ("id", "parent"):
+                arrays[column] = ids.scoped(arrays[column], file=within, threads=threads)
 
     def _rule_of(self, texts: Any, authors: Any, skipped: Sequence[str | None] = ()) -> Any:
         skips = [np.array([rule == each for each in skipped], bool) for rule in self.skips]

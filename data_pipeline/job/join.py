@@ -81,29 +81,15 @@ def _are_first(values: Any) -> np.ndarray:
     return pc.index_in(values, value_set=values).to_numpy() == np.arange(len(values))
 
 
-class OwnMessages:
-    """The messages of one partition by id; of several with one id the first counts."""
+def _are_kept(messages: pa.RecordBatch, rows: Any) -> np.ndarray:
+    """Whether the messages at these rows, of which some may be null, are there and kept [rows]."""
+    return values_of(messages.column("dropped_by").is_null().take(rows))
 
-    def __init__(self, blocks: Iterable[Block]):
-        """Takes blocks of `OWN_SCHEMA`."""
-        self.messages, self.are_first = _in_reading_order(blocks, OWN_SCHEMA)
-        self._text_bytes = pa.array(lengths_of(self.messages.column("text")))
 
-    def rows_of(self, ids: Any) -> Any:
-        """The row of each id; null for ids that are not here."""
-        return rows_of(ids, self.messages.column("id"))
-
-    def take(self, name: str, rows: Any) -> Any:
-        """A column of `OWN_SCHEMA`, such as "id", at some rows; null for null rows."""
-        return self.messages.column(name).take(rows)
-
-    def text_bytes(self, rows: Any) -> np.ndarray:
-        """The bytes of their texts."""
-        return self._text_bytes.take(rows).fill_null(0).to_numpy()
-
-    def are_kept(self, rows: Any) -> np.ndarray:
-        """Whether the messages are here and kept."""
-        return values_of(self.messages.column("dropped_by").is_null().take(rows))
+def _by_text_bytes(messages: pa.RecordBatch, rows: Any) -> Iterator[slice]:
+    """Pieces of rows whose texts, those of the messages there, fit into one batch of pairs."""
+    sizes = pa.array(lengths_of(messages.column("text"))).take(rows).fill_null(0)
+    return pieces(sizes.to_numpy(), rows=PAIRS_A_BATCH)
 
 
 def _counts(dropped_by: Any, rule_names: Sequence[str], **more: int) -> Counter:
@@ -129,38 +115,38 @@ def pair_partition(
     the paths of the files, what is ambiguous.
     """
     partition, blocks = element
-    own = OwnMessages(blocks[OWN_MESSAGES])
+    own, are_ids_first = _in_reading_order(blocks[OWN_MESSAGES], OWN_SCHEMA)
     replies, are_first = _in_reading_order(blocks[REPLIES], REPLIES_SCHEMA)
     if not are_first.all():
         # Copies that name different parents are each paired.
         are_first = _are_first(pa.array(numbered(replies, "id", "parent")))
     kept = are_first & values_of(replies.column("dropped_by").is_null())
-    parents = own.rows_of(replies.column("parent"))
+    parents = rows_of(replies.column("parent"), own.column("id"))
     if files is not None:
         cases = Cases(files)
-        add_linked(cases, own.messages, replies, pc.if_else(pa.array(kept), parents, -1))
+        add_linked(cases, own, replies, pc.if_else(pa.array(kept), parents, -1))
         yield TaggedOutput(TALLY, cases.tally())
-    others = values_of(pc.not_equal(replies.column("id"), own.take("id", parents)))
-    paired = np.flatnonzero(kept & others & own.are_kept(parents))
+    others = values_of(pc.not_equal(replies.column("id"), own.column("id").take(parents)))
+    paired = np.flatnonzero(kept & others & _are_kept(own, parents))
     rows = parents.take(pa.array(paired))
-    once = own.messages.column("dropped_by").filter(pa.array(own.are_first))
+    once = own.column("dropped_by").filter(pa.array(are_ids_first))
     counts = _counts(
         once,
         rule_names,
-        duplicates=own.messages.num_rows - len(once),
+        duplicates=own.num_rows - len(once),
         replies=int(kept.sum()),
         pairs=len(paired),
     )
-    for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
-        some, of_inputs = replies.take(pa.array(paired[piece])), rows[piece]
-        is_own = pc.equal(some.column("author"), own.take("author", of_inputs))
+    for piece in _by_text_bytes(own, rows):
+        some, inputs = replies.take(pa.array(paired[piece])), own.take(rows[piece])
+        is_own = pc.equal(some.column("author"), inputs.column("author"))
         counts["own_replies"] += pc.sum(is_own).as_py() or 0
         columns = {
-            INPUT: own.take("text", of_inputs),
-            INPUT_ID: own.take("id", of_inputs),
+            INPUT: inputs.column("text"),
+            INPUT_ID: inputs.column("id"),
             RESPONSE_ID: some.column("id"),
             tfrecord.OWN_REPLY: is_own,
-            BEFORE_INPUT: own.take("parent", of_inputs),
+            BEFORE_INPUT: inputs.column("parent"),
         }
         yield _pairs_of(some, columns, context_turns=context_turns)
     yield TaggedOutput(TALLY, {COUNTS: counts})
@@ -233,20 +219,20 @@ def _add_turn(
     waiting = list(blocks[_WAITING])
     if not waiting:
         return
-    own = OwnMessages(blocks[OWN_MESSAGES])
+    own, _ = _in_reading_order(blocks[OWN_MESSAGES], OWN_SCHEMA)
     sizes = np.array([block.length or len(block.data) for block in waiting])
     for in_memory in pieces(sizes, rows=len(waiting), most=_WAITING_BYTES):
         pairs = received(waiting[in_memory], schema)
-        of_pairs = own.rows_of(pairs.column(BEFORE_INPUT))
-        for piece in pieces(own.text_bytes(of_pairs), rows=PAIRS_A_BATCH):
+        of_pairs = rows_of(pairs.column(BEFORE_INPUT), own.column("id"))
+        for piece in _by_text_bytes(own, of_pairs):
             some, rows = pairs[piece], of_pairs[piece]
-            before, new = own.take("id", rows), own.are_kept(rows)
+            before, new = own.column("id").take(rows), _are_kept(own, rows)
             for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
                 new &= ~values_of(pc.equal(before, some.column(name)))
             rows = pc.if_else(pa.array(new), rows, None)
             columns = {
-                BEFORE_INPUT: own.take("parent", rows),
-                CONTEXT.format(turn): own.take("text", rows),
+                BEFORE_INPUT: own.column("parent").take(rows),
+                CONTEXT.format(turn): own.column("text").take(rows),
                 CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
             }
             yield with_columns(some, **columns)

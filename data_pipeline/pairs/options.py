@@ -1,6 +1,6 @@
 """The options of all commands that make pairs: how pairs are split, stored and removed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -96,7 +96,7 @@ class PairOptions(LimitOptions):
                 f"--split_by: {self.split_by} with --pairs_of {HALVES} would train on messages "
                 f"that are held out as replies; accepted: {THREAD}"
             )
-        if self.split_by == NEWEST and not self.has_times:
+        if self.split_by == NEWEST and "time" not in self.names:
             raise InputError(f"--split_by: {NEWEST} needs --time_field, the time of a message")
         if self.pairs_of == HALVES and self.context_turns:
             raise InputError(
@@ -105,14 +105,14 @@ class PairOptions(LimitOptions):
             )
 
     @property
-    def has_authors(self) -> bool:
-        """Whether it is known of pairs if one person wrote both texts."""
-        return False
+    def names(self) -> Mapping[str, str]:
+        """Role of a field, such as "time" or "author" -> its name."""
+        return {"time": "created_utc"}
 
     @property
-    def has_times(self) -> bool:
-        """Whether messages have times."""
-        return True
+    def has_authors(self) -> bool:
+        """Whether it is known of pairs if one person wrote both texts."""
+        return "author" in self.names and self.pairs_of != HALVES
 
     @property
     def inputs(self) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """The options of `import`: a format, and what is done to its messages."""
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,14 +72,9 @@ class ImportOptions(FlowOptions):
         return found
 
     @property
-    def has_authors(self) -> bool:
-        """Of messages that answer others."""
-        return "author" in self._declared.fields and self.pairs_of != HALVES
-
-    @property
-    def has_times(self) -> bool:
-        """Whether the export has them."""
-        return "time" in self._declared.fields
+    def names(self) -> Mapping[str, str]:
+        """Those of the export."""
+        return self._declared.fields
 
     def source(self, files: Any) -> Any:
         """Messages of exports; an InputError if a file is not of the format."""
@@ -88,7 +83,7 @@ class ImportOptions(FlowOptions):
         from data_pipeline.sources.tables.reader import SKIPPED
 
         export, flow = self._declared, self.flow
-        layout, names = export.layout, {**export.fields, SKIPPED: SKIPPED}
+        layout, names = export.layout, {**self.names, SKIPPED: SKIPPED}
         is_timed = self.gap is None or "time" in names
         if self.has_flow and not (export.channel or (layout is Layout.ORDERED and is_timed)):
             raise InputError(f"--gap, --merge_author_runs: not accepted with {self.export}")

@@ -161,7 +161,7 @@ class TableOptions(MessageOptions):
 
     @property
     def names(self) -> dict[str, str]:
-        """Role, such as "thread" -> the name of its field; further threads are "thread 1", ..."""
+        """Role -> the name of its field; further fields of the thread are "thread 1", ..."""
         names: dict[str, str] = {}
         for each in fields(self):
             role, given = each.name.removesuffix(FIELD), getattr(self, each.name) or ()
@@ -169,11 +169,6 @@ class TableOptions(MessageOptions):
                 several = (given,) if isinstance(given, str) else given
                 names |= {f"{role} {n}" if n else role: name for n, name in enumerate(several)}
         return names
-
-    @property
-    def has_times(self) -> bool:
-        """With --time_field, or times as the order."""
-        return "time" in self.names
 
     def message_rules(self) -> MessageRules:
         """The rules that are asked for; those on authors only where there are authors."""
@@ -275,11 +270,6 @@ class ConversationOptions(TableOptions, FlowOptions):
         if self.gap is not None and "order" in names:
             names.setdefault("time", names["order"])
         return names
-
-    @property
-    def has_authors(self) -> bool:
-        """With --author_field, of messages that answer others."""
-        return self.author_field is not None and self.pairs_of != HALVES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,9 +30,9 @@ from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import Shards, shards_of, write_shard
 from data_pipeline.pairs.splits import add_splits
 from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
+from data_pipeline.sources.halves import Halves
 from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout, Source
-from data_pipeline.sources.wrapped import Halves
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.sources.wrapped import LEAST_CHARACTERS, cut_in_half
+from data_pipeline.sources.halves import LEAST_CHARACTERS, cut_in_half
 
 LINKED = ("--id_field", "n", "--parent_field", "to", "--text_field", "said")
 TURNS = ("--thread_field", "talk", "--order_field", "turn", "--text_field", "said")

@@ -12,6 +12,7 @@ import pytest
 from backports import zstd
 
 from data_pipeline.__main__ import main
+from data_pipeline.pairs.reader import read_pairs
 
 COMPRESS = {
     "": bytes,
@@ -89,23 +90,6 @@ def run():
 
 
 @pytest.fixture
-def fails(run, capsys):
-    """Runs a command that must fail, and returns its one line."""
-
-    def reddit(*arguments):
-        with pytest.raises(SystemExit) as raised:
-            run(*arguments)
-        assert raised.value.code not in (0, None)
-        capsys.readouterr()
-        message = str(raised.value.code)
-        assert message.startswith("error: ")
-        assert "\n" not in message
-        return message
-
-    return reddit
-
-
-@pytest.fixture
 def statistics_of():
     """The statistics that a job left in a folder."""
     return lambda folder: json.loads((folder / "statistics.json").read_text())
@@ -141,23 +125,17 @@ def world(write_dump, comment):
 
 @pytest.fixture
 def stored():
-    """The pairs that a job with `--format jsonl` left in a folder, as dicts."""
-
-    def read(folder, splits="t*"):
-        paths = sorted(folder.glob(f"{splits}-*-of-*.jsonl"))
-        assert paths
-        return [orjson.loads(line) for path in paths for line in path.read_bytes().splitlines()]
-
-    return read
+    """The pairs that a job left in a folder, as dicts."""
+    return lambda folder, splits="t*": list(read_pairs(f"{folder}/{splits}-*-of-*"))
 
 
 @pytest.fixture
 def make(tmp_path, statistics_of, stored):
     """Runs a command; returns the statistics and the pairs, sorted by the response's id."""
 
-    def run(*arguments, output="out"):
+    def run(command, *arguments, output="out"):
         out = tmp_path / output
-        main([*map(str, arguments), "--output", str(out), "--format", "jsonl"])
+        main([command, "--output", str(out), "--format", "jsonl", *map(str, arguments)])
         pairs = sorted(stored(out), key=lambda pair: (pair["response_id"], pair["input_id"]))
         return statistics_of(out), pairs
 
@@ -166,17 +144,19 @@ def make(tmp_path, statistics_of, stored):
 
 @pytest.fixture
 def refused(tmp_path, capsys):
-    """Runs a command that must fail, and returns its one line; nothing is written."""
+    """Runs a command that must fail, and returns its one line; what is complete stays so."""
 
-    def run(*arguments):
+    def run(command, *arguments):
+        completed = tmp_path / "out" / "COMPLETED"
+        was_complete = completed.exists()
         with pytest.raises(SystemExit) as raised:
-            main([*map(str, arguments), "--output", str(tmp_path / "out")])
+            main([command, "--output", str(tmp_path / "out"), *map(str, arguments)])
         usage = capsys.readouterr().err
         code = raised.value.code
         message = f"error: {usage.splitlines()[-1]}" if code == 2 else str(code)
         assert message.startswith("error: ")
         assert "\n" not in message
-        assert not (tmp_path / "out" / "COMPLETED").exists()
+        assert completed.exists() == was_complete
         return message.removeprefix("error: ")
 
     return run

@@ -42,11 +42,9 @@ def test_the_cause_is_one_line_of_the_account(failure, cause):
     assert cause_of(failure) == cause
 
 
-def test_an_engine_that_cannot_be_started_is_one_error(fails, world, tmp_path):
-    source = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
-    assert "/nowhere.jar" in fails(
-        *source, "--runner=FlinkRunner", "--flink_job_server_jar=/nowhere.jar"
-    )
+def test_an_engine_that_cannot_be_started_is_one_error(refused, world, tmp_path):
+    engine = ("--runner=FlinkRunner", "--flink_job_server_jar=/nowhere.jar")
+    assert "/nowhere.jar" in refused("reddit", "--input", f"{tmp_path}/RC_*", *engine)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--runner=DirectRunner"], ["--runner=direct"]])

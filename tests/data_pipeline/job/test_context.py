@@ -65,17 +65,14 @@ EXPECTED = {
 @pytest.mark.parametrize("turns", [1, 2, 4])
 @pytest.mark.parametrize("runner", ["one process", "few partitions", "an engine"])
 def test_the_nearest_turn_first_and_empty_where_there_is_none(
-    run, tmp_path, stored, monkeypatch, runner, turns
+    make, tmp_path, monkeypatch, runner, turns
 ):
     if runner != "one process":
         monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
         monkeypatch.setattr("data_pipeline.job.join._WAITING_BYTES", 1)
     if runner == "an engine":
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
-    output = tmp_path / "out"
-    options = ("--format", "jsonl", "--context_turns", turns)
-    run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
-    pairs = stored(output)
+    _, pairs = make("reddit", "--input", f"{tmp_path}/RC_*", "--context_turns", turns)
     names = [f"context/{turn}" for turn in range(turns)]
     assert {pair["response_id"]: [pair[name] for name in names] for pair in pairs} == {
         response: (context + [""] * turns)[:turns] for response, context in EXPECTED.items()

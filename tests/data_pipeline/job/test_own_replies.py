@@ -1,12 +1,8 @@
 """Replies of authors to themselves: marked where authors are known."""
 
-import json
 import re
 
 import pytest
-
-from data_pipeline.__main__ import main
-from data_pipeline.pairs.reader import read_pairs
 
 FIELDS = ("--id_field", "id", "--parent_field", "to", "--text_field", "text")
 TURNS = ("--thread_field", "thread", "--order_field", "at", "--text_field", "text")
@@ -21,24 +17,21 @@ AUTHOR = ("--author_field", "by")
 
 
 @pytest.fixture
-def made(tmp_path):
-    """Runs the command on the messages: pairs by their response, and what it counts."""
+def made(make, write_table):
+    """Runs the command on messages: what it counts, and pairs by their response."""
 
     def run(*arguments, messages=MESSAGES):
-        path, output = tmp_path / "chat.jsonl", tmp_path / "pairs"
-        path.write_text("".join(json.dumps(each) + "\n" for each in messages))
-        files = ("--input", str(path), "--output", str(output), "--test_fraction", "1")
-        main(["conversations", *files, *arguments])
-        pairs = {pair["response"]: pair for pair in read_pairs(f"{output}/test-*")}
-        return pairs, json.loads((output / "statistics.json").read_text()), output
+        path = write_table("chat.jsonl", messages)
+        counts, pairs = make("conversations", "--input", path, *arguments)
+        return counts, {pair["response"]: pair for pair in pairs}
 
     return run
 
 
 @pytest.mark.parametrize("form", [(), ("--format", "jsonl"), ("--format", "parquet")])
 @pytest.mark.parametrize("fields", [FIELDS, TURNS], ids=["linked", "turns"])
-def test_they_are_marked_counted_and_shown(made, fields, form):
-    pairs, counts, output = made(*fields, *AUTHOR, *form)
+def test_they_are_marked_counted_and_shown(made, tmp_path, fields, form):
+    counts, pairs = made(*fields, *AUTHOR, *form)
     marks = {text: pair["own_reply"] for text, pair in pairs.items()}
     assert marks == {
         "since this morning": "true",
@@ -47,12 +40,12 @@ def test_they_are_marked_counted_and_shown(made, fields, form):
         "run lspci": "",  # two who left may be two
     }
     assert (counts["pairs"], counts["own_replies"]) == (4, 1)
-    card = (output / "data_card.html").read_text()
+    card = (tmp_path / "out" / "data_card.html").read_text()
     assert re.search(r"own replies</th>\s*<td[^>]*>1</td>", card)
 
 
 def test_the_next_turns_stay_what_they_are(made):
-    pairs, _, _ = made(*FIELDS, *AUTHOR, "--context_turns", "1")
+    _, pairs = made(*FIELDS, *AUTHOR, "--context_turns", "1")
     assert pairs["which card is it"]["context/0"] == "my wifi is down"
     assert pairs["which card is it"]["own_reply"] == "false"
 
@@ -63,7 +56,7 @@ def test_the_next_turns_stay_what_they_are(made):
 def test_without_authors_of_both_texts_nothing_is_said(made, more):
     long = "This is one sentence that is long. This is another one of that length."
     messages = [each | {"text": long} for each in MESSAGES]
-    pairs, counts, _ = made(*FIELDS, *more, messages=messages)
+    counts, pairs = made(*FIELDS, *more, messages=messages)
     assert pairs
     assert all("own_reply" not in pair for pair in pairs.values())
     assert "own_replies" not in counts

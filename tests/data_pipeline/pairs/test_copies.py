@@ -39,16 +39,14 @@ def copies(write_dump, comment):
     ],
 )
 def test_of_equal_pairs_those_with_the_lowest_ids_stay(
-    run, tmp_path, statistics_of, stored, monkeypatch, most, expected, is_engine
+    make, tmp_path, monkeypatch, most, expected, is_engine
 ):
     if is_engine:
         monkeypatch.setattr("data_pipeline.job.graph._MIN_PARTITIONS", 3)
         monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
-    output = tmp_path / "out"
-    options = ("--format", "jsonl", "--max_copies_of_pair", most)
-    run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
-    statistics = statistics_of(output)
-    assert {int(pair["response_id"][1:]) for pair in stored(output)} == expected
+    asked = ("--input", f"{tmp_path}/RC_*", "--max_copies_of_pair", most)
+    statistics, pairs = make("reddit", *asked)
+    assert {int(pair["response_id"][1:]) for pair in pairs} == expected
     assert statistics["pairs"] == 8
     assert statistics["copies_dropped"] == 8 - len(expected)
     assert statistics["train_pairs"] + statistics["test_pairs"] == len(expected)

@@ -10,25 +10,22 @@ REQUIRED = ("id", "parent_id", "link_id", "subreddit", "body")
 
 
 @pytest.fixture
-def job(run, write_dump, tmp_path, statistics_of, stored):
+def job(make, write_dump, tmp_path):
     """Runs the command on lines; returns statistics, pairs by ids and dead letters."""
 
-    def pair(lines, *options):
-        output = tmp_path / "out"
-        path = write_dump("RC.gz", lines)
-        run("--input", path, "--output", output, "--format", "jsonl", *options)
-        statistics = statistics_of(output)
+    def run(lines, *options):
+        statistics, pairs = make("reddit", "--input", write_dump("RC.gz", lines), *options)
         parts = ("malformed", "duplicates", "comments")
         assert statistics["lines"] == sum(statistics[part] for part in parts)
         assert statistics["comments"] == statistics["kept"] + sum(statistics["dropped"].values())
-        (letters,) = output.glob("dead_letters-*")
+        (letters,) = (tmp_path / "out").glob("dead_letters-*")
         return (
             statistics,
-            {(pair["input_id"], pair["response_id"]): pair for pair in stored(output)},
+            {(pair["input_id"], pair["response_id"]): pair for pair in pairs},
             [json.loads(line) for line in letters.read_text().splitlines()],
         )
 
-    return pair
+    return run
 
 
 def test_every_kind_of_bad_line_is_a_dead_letter_and_the_rest_are_pairs(job, comment):
@@ -91,7 +88,7 @@ def test_whatever_the_other_fields_and_ids_are_every_reply_is_a_pair(job, commen
 
 
 def test_unreadable_files_are_one_error_naming_all_and_what_is_published_stays(
-    fails, run, world, tmp_path, monkeypatch, write_dump, comment
+    refused, run, world, tmp_path, monkeypatch, write_dump, comment
 ):
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output)
@@ -107,18 +104,15 @@ def test_unreadable_files_are_one_error_naming_all_and_what_is_published_stays(
         return opened(path, *arguments, **options)
 
     monkeypatch.setattr(FileSystems, "open", forbidden)
-    message = fails("--input", f"{tmp_path}/RC_*", "--output", output, "--overwrite")
+    message = refused("reddit", "--input", f"{tmp_path}/RC_*", "--overwrite")
     for name in ("RC_2.bz2", "RC_3.gz", "RC_4.zst"):
         assert str(tmp_path / name) in message
-    assert (output / "COMPLETED").exists()
     assert {path.name: path.read_bytes() for path in output.glob("*.*")} == before
 
 
-def test_a_disk_that_is_full_while_the_job_runs_is_one_error(fails, world, tmp_path, monkeypatch):
+def test_a_disk_that_is_full_while_the_job_runs_is_one_error(refused, world, tmp_path, monkeypatch):
     def full_disk(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("data_pipeline.pairs.shards.write_aside", full_disk)
-    message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
-    assert "No space left on device" in message
-    assert not (tmp_path / "out" / "COMPLETED").exists()
+    assert "No space left on device" in refused("reddit", "--input", f"{tmp_path}/RC_*")

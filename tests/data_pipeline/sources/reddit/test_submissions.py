@@ -65,7 +65,7 @@ def files(write_dump, comment):
 
 
 def test_top_level_comments_reply_to_submissions_if_there_are_any(
-    run, fails, files, tmp_path, stored, statistics_of
+    run, refused, files, tmp_path, stored, statistics_of
 ):
     comments, submissions = files
     output = tmp_path / "out"
@@ -73,7 +73,7 @@ def test_top_level_comments_reply_to_submissions_if_there_are_any(
     run(*options)
     assert [pair["response_id"] for pair in stored(output)] == ["c2"]
     before = {path.name: path.read_bytes() for path in output.glob("t*")}
-    assert "--overwrite" in fails(*options, "--submissions", submissions)
+    assert "--overwrite" in refused("reddit", *options, "--submissions", submissions)
     both = ("--input", comments, submissions, "--submissions", submissions)
     run(*options, *both, "--overwrite")
     pairs = {pair["response_id"]: pair for pair in stored(output)}
@@ -86,4 +86,4 @@ def test_top_level_comments_reply_to_submissions_if_there_are_any(
     assert (statistics["comments"], statistics["replies"], statistics["pairs"]) == (6, 4, 2)
     run(*options, "--overwrite")
     assert {path.name: path.read_bytes() for path in output.glob("t*")} == before
-    assert str(comments) in fails(*options, "--submissions", comments, "--overwrite")
+    assert str(comments) in refused("reddit", *options, "--submissions", comments, "--overwrite")

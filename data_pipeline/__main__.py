@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from common import command_line
 from common.command_line import Command
@@ -11,40 +12,33 @@ from data_pipeline.sources.reddit.options import RedditOptions
 from data_pipeline.sources.tables.options import ConversationOptions, RowOptions
 
 _BEAM = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
+_makes_pairs = partial(Command, run="data_pipeline.job.run:main", others=_BEAM)
 COMMANDS = [
-    Command(
+    _makes_pairs(
         "reddit",
         RedditOptions,
-        run="data_pipeline.job.run:main",
         summary="make input-response pairs from Reddit comment dumps",
         example="--input 'dumps/RC_2015-*.zst' --output pairs/",
-        others=_BEAM,
     ),
-    Command(
+    _makes_pairs(
         "conversations",
         ConversationOptions,
-        run="data_pipeline.job.run:main",
         summary="make input-response pairs from any messages: JSON lines, CSV, TSV or Parquet",
         example="--input 'chat/*.jsonl.gz' --output pairs/ --id_field message_id "
         "--parent_field in_reply_to --text_field said",
-        others=_BEAM,
     ),
-    Command(
+    _makes_pairs(
         "pairs",
         RowOptions,
-        run="data_pipeline.job.run:main",
         summary="make input-response pairs from tables that have a pair in each row",
         example="--input tickets.csv --output pairs/ --input_field question "
         "--response_field answer",
-        others=_BEAM,
     ),
-    Command(
+    _makes_pairs(
         "import",
         ImportOptions,
-        run="data_pipeline.job.run:main",
         summary="make input-response pairs from what a chat program exported",
         example="discord --input export/ --output pairs/",
-        others=_BEAM,
     ),
     Command(
         "snli",

@@ -106,13 +106,6 @@ def test_copies_count_once_and_others_of_an_id_are_ambiguous(flow):
     assert linked([*messages, other], flow)[1]["recurring"] == 1
 
 
-def test_equal_times_keep_the_direction_of_their_file():
-    messages = chat("a@0 b@.5 c@.5 d@1")
-    for rows in (messages, messages[::-1]):
-        assert parents(rows, GAP) == {"a": None, "b": "a", "c": "b", "d": "c"}
-        assert linked(rows, GAP)[1]["ties"] == 1
-
-
 def test_parents_may_be_written_as_pandas_writes_them():
     assert parents(chat("1@0:x 2@.1:x 3@.2>2.0"), BOTH) == {"1": None, "3": "1"}
 

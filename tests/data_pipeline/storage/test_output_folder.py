@@ -9,7 +9,6 @@ import pytest
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
-from common.files import ClaimedError, claim
 from data_pipeline.storage.inputs import find_inputs
 from data_pipeline.storage.output_folder import COMPLETED, STATISTICS, OutputFolder, write_aside
 
@@ -143,13 +142,6 @@ def test_what_workers_write_has_an_absolute_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert OutputFolder("out").incomplete.startswith(f"{tmp_path}/out/_incomplete/")
     assert OutputFolder("s3://bucket/out").incomplete.startswith("s3://bucket/out/_incomplete/")
-
-
-def test_a_second_job_is_refused_and_a_claim_does_not_outlive_its_job(publish, tmp_path):
-    with claim(tmp_path / "out"), pytest.raises(ClaimedError, match=str(tmp_path / "out")):
-        publish({"train-0": "pairs"})
-    publish({"train-0": "pairs"})
-    assert "_claim" not in names_in(tmp_path / "out")
 
 
 SNLI = {"gold_label": "neutral", "sentence1": "a b", "sentence2": "c d", "pairID": "p"}

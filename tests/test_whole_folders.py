@@ -16,7 +16,7 @@ NAMES = [f"{split}-{n:05d}-of-00004.tfrecord" for split in ("train", "test") for
 
 
 READERS = {
-    "training": lambda path: tfrecords.find_files("x", schema.Data(input_path=str(path))),
+    "training": lambda path: tfrecords.Records("x", schema.Data(input_path=str(path)), print).files,
     "pipeline": lambda path: find_inputs([str(path)]),
     "teacher and index": lambda path: texts.find_files([str(path)]),
     "ranking": lambda path: ranking_files.find(path, "train").files,

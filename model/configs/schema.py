@@ -351,6 +351,9 @@ _validation_data = functools.partial(Data, is_training=False, global_batch_size=
 class Training(config_definitions.TaskConfig):
     """Parameters that all tasks share."""
 
+    first_task = RESPONSE_SELECTION
+    """Its name."""
+
     model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
     train_data: Data = dataclasses.field(default_factory=_train_data)
     validation_data: Data = dataclasses.field(default_factory=_validation_data)
@@ -430,6 +433,7 @@ class ResponseSelection(Training):
 class NliClassification(Training):
     """NLI (natural language inference) alone, as in InferSent (section 4.2)."""
 
+    first_task = NLI
     objective: NliObjective = dataclasses.field(default_factory=NliObjective)
 
 
@@ -437,11 +441,8 @@ class NliClassification(Training):
 class Distillation(Training):
     """Learning a teacher's embeddings of unlabelled texts, alone."""
 
+    first_task = TEACHER
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
-
-
-ALONE: dict[str, type[Training]] = {NLI: NliClassification, TEACHER: Distillation}
-"""The configuration of each further task when it is alone."""
 
 
 @dataclasses.dataclass
@@ -497,8 +498,7 @@ def further_tasks(task: Training) -> dict[str, FurtherTask]:
 
 def trained_tasks(task: Training) -> list[str]:
     """The names of the tasks that a configuration trains."""
-    alone = (name for name, config in ALONE.items() if isinstance(task, config))
-    return [next(alone, RESPONSE_SELECTION), *further_tasks(task)]
+    return [task.first_task, *further_tasks(task)]
 
 
 @dataclasses.dataclass

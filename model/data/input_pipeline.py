@@ -13,9 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 from common.errors import InputError
-from model.configs import schema
 from model.data.task_sampler import Phase, TaskSampler
-from model.data.tfrecords import Parse, compression_of, count_records, find_files, read_records
+from model.data.tfrecords import Parse, Records, compression_of
 
 FILES_AT_ONCE = 16
 """Files that are read interleaved."""
@@ -114,11 +113,10 @@ class Source(NamedTuple):
         )
 
 
-def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
-    """Counts the records of all training files; raises InputError as `count_records`."""
-    files = find_files(name, config)
-    sizes = [count_records(name, file) for file in files]
-    return Source(files, sizes, config.shuffle_buffer_size, FILES_AT_ONCE, seed)
+def make_source(records: Records, *, seed: int) -> Source:
+    """Counts the records of all files."""
+    sizes = [records.count(file) for file in records.files]
+    return Source(records.files, sizes, records.config.shuffle_buffer_size, FILES_AT_ONCE, seed)
 
 
 def training_batches(
@@ -151,15 +149,19 @@ def training_batches(
     )
 
 
-def validation_batches(name: str, data: schema.Data, parse: Parse) -> tf.data.Dataset:
+def validation_batches(records: Records) -> tf.data.Dataset:
     """Batches of one pass, in order.
 
     A short last batch is dropped: among fewer responses the true one is easier to find.
     """
     return (
-        read_records(find_files(name, data))
-        .batch(data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE)
-        .map(_unconverted(parse), num_parallel_calls=tf.data.AUTOTUNE)
+        records.serialized()
+        .batch(
+            records.config.global_batch_size,
+            drop_remainder=True,
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
+        .map(_unconverted(records.parse), num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )
 

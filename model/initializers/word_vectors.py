@@ -18,7 +18,6 @@ import tensorflow as tf
 
 from common import word_vectors
 from common.errors import InputError
-from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.initializers import char_ngrams, cooccurrence
 from model.tasks.pair_task import PairTask
@@ -47,7 +46,7 @@ def begin(model: DualEncoder, task: PairTask) -> None:
       InputError: if the encoder keeps weights and there is nothing to count, or the file of
         vectors cannot be used.
     """
-    config = task.task_config
+    config = task.params
     kept = getattr(model.encoder, "word_weights", None)
     asked = config.word_cooccurrence_records, config.word_frequency_records, config.word_vectors
     if kept is None and not any(asked):
@@ -82,7 +81,7 @@ def begin(model: DualEncoder, task: PairTask) -> None:
 
 def _counts(task: PairTask, *, ids: int) -> np.ndarray:
     """How often each word is: float64 [ids]; from the vocabulary or else the training records."""
-    config = task.task_config
+    config = task.params
     if config.word_frequency_records:
         return count(task, config.word_frequency_records, ids=ids)
     if not config.model.text.vocabulary:
@@ -109,7 +108,7 @@ def _from_file(task: PairTask, *, dim: int) -> tuple[dict[int, np.ndarray], dict
     of its vocabulary and of the first training records. They are compared as text: the other words
     of a file share buckets with them, and must not give theirs.
     """
-    config = task.task_config
+    config = task.params
     counts, records = _count_words(task, config.word_frequency_records or _COUNTED)
     own = task.text.tokens.get(WORDS, [])
     wanted = {*counts, *own}
@@ -164,8 +163,8 @@ def _into_char_ngrams(
     table = model.encoder.tables[CHAR_NGRAMS]
     buckets = table.shape[0]
     ngrams = char_ngram_ids(words, buckets=buckets)
-    found = char_ngrams.fitted(ngrams, vectors, buckets=buckets) * task.task_config.char_ngram_fit
-    weight = task.task_config.model.encoder.get().char_ngram_weight
+    found = char_ngrams.fitted(ngrams, vectors, buckets=buckets) * task.params.char_ngram_fit
+    weight = task.params.model.encoder.get().char_ngram_weight
     table.assign_add(_of_the_first_replica(tf.constant(found / weight, table.dtype)))
     return char_ngrams.sums(task.text.char_ngrams_of_words(), found)
 
@@ -223,8 +222,7 @@ def _texts(task: PairTask, records: int) -> Iterator[np.ndarray]:
 
 def _records(task: PairTask, records: int) -> tf.data.Dataset:
     """The first training records: string [records] a batch."""
-    files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
-    return tfrecords.read_records(files).take(records).batch(_AT_ONCE)
+    return task.train.serialized().take(records).batch(_AT_ONCE)
 
 
 def _of_the_first_replica(rows: tf.Tensor) -> tf.Tensor:

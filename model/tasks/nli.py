@@ -53,8 +53,8 @@ class NliTask(PairTask):
         """Cross-entropy and accuracy; in training the labels are smoothed, and the softmax over
         entailed hypotheses is added to the loss that is minimized.
         """
-        labels, objective = batch[tfrecord.LABEL], self.task_config.objective
-        smoothing = self.task_config.model.nli.label_smoothing if training else 0.0
+        labels, objective = batch[tfrecord.LABEL], self.objective
+        smoothing = self.params.model.nli.label_smoothing if training else 0.0
         classified = losses.nli_softmax(outputs.logits, labels, smoothing=smoothing)
         loss = classified.loss
         if training and objective.entailment_weight:

@@ -8,7 +8,7 @@ import tf_keras
 
 from model import gradients
 from model.configs import schema
-from model.data import tfrecords
+from model.data.tfrecords import Records
 from model.losses import GRADIENT_NORM
 from model.text.preprocessing import TextToIds
 
@@ -16,8 +16,9 @@ from model.text.preprocessing import TextToIds
 class PairTask(abc.ABC):
     """A task on pairs: of texts, or of a text and a teacher's embedding of it.
 
-    Its data are in a section of the parameters: `task` or, of a multitask run, `task.nli`. `text`
-    is the preprocessing, if another task has made it already.
+    Its data and its objective are in the section `task` of the parameters or, if it is a further
+    task of a run, in one of its name, such as `task.nli`. `text` is the preprocessing, if another
+    task has made it already.
     """
 
     name: str
@@ -29,9 +30,14 @@ class PairTask(abc.ABC):
     """The metric that is shown, tells of overfitting and by default chooses the best checkpoint."""
 
     def __init__(
-        self, params: schema.Training, *, section: str = "task", text: TextToIds | None = None
+        self, params: schema.Training, *, is_further: bool = False, text: TextToIds | None = None
     ):
-        self.task_config, self.section = params, section
+        self.params = params
+        section = f"task.{self.name}" if is_further else "task"
+        given = getattr(params, self.name) if is_further else params
+        self.objective = given.objective
+        self.train = Records(f"{section}.train_data", given.train_data, self.parse)
+        self.validation = Records(f"{section}.validation_data", given.validation_data, self.parse)
         self.text = text or TextToIds(**params.model.text.as_dict())
 
     @abc.abstractmethod
@@ -46,12 +52,9 @@ class PairTask(abc.ABC):
     def measure(self, batch: dict[str, Any], outputs: Any, *, training: bool) -> dict[str, Any]:
         """`loss` and `metrics` of a batch: float32 scalars, means over this replica's records."""
 
-    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
-        """Checks, before a run starts, the records of a section such as `task.train_data`.
-
-        Returns and raises as `tfrecords.check`.
-        """
-        return tfrecords.check(name, params, self.parse)
+    def check(self, records: Records) -> dict[str, Any]:
+        """As `Records.check`, before a run starts, of `train` or `validation`."""
+        return records.check()
 
     def train_step(
         self,

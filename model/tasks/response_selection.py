@@ -4,11 +4,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from common.errors import InputError
 from data_pipeline.pairs import tfrecord
 from model import losses
 from model.configs import schema
-from model.data import tfrecords
+from model.data.tfrecords import Records, read_records
 from model.dual_encoder import DualEncoder
 from model.tasks.pair_task import PairTask
 
@@ -36,27 +35,27 @@ class ResponseSelectionTask(PairTask):
     """Precision at N: how often the true response is among the N with the highest scores."""
     main = "p_at_1"
 
-    def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
-        super().__init__(params, *args, **kwargs)
-        turns = range(params.model.context_turns)
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        turns = range(self.params.model.context_turns)
         self._context = {tfrecord.CONTEXT.format(turn): _EMPTY for turn in turns}
 
-    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
+    def check(self, records: Records) -> dict[str, Any]:
         """Also checks that pairs have a context, if the model reads it.
 
         Raises:
           InputError: also if none of the first 1,000 records of any file has one.
         """
-        firsts = super().check_data(name, params)
+        firsts = super().check(records)
         if not self._context:
             return firsts
         for file in firsts:
-            for records in tfrecords.read_records([file]).batch(_LOOKED_AT).take(1):
-                turns = tf.io.parse_example(records, self._context)
+            for some in read_records([file]).batch(_LOOKED_AT).take(1):
+                turns = tf.io.parse_example(some, self._context)
                 if tf.reduce_any(self._joined(turns) != ""):
                     return firsts
-        raise InputError(
-            f"{name}.input_path: no record from {next(iter(firsts))!r} on has a context, which "
+        raise records.error(
+            f"no record from {next(iter(firsts))!r} on has a context, which "
             "task.model.context_turns needs; `python -m data_pipeline` writes it with "
             "--context_turns"
         )
@@ -87,7 +86,7 @@ class ResponseSelectionTask(PairTask):
         self, batch: dict[str, Any], outputs: losses.Encoded, *, training: bool
     ) -> dict[str, tf.Tensor]:
         """In-batch softmax loss and P@N; validation has the paper's loss, whatever is trained."""
-        objective = self.task_config.objective if training else schema.Objective()
+        objective = self.objective if training else schema.Objective()
         keys = losses.Keys(batch[f"{tfrecord.INPUT}_key"], batch[f"{tfrecord.RESPONSE}_key"])
         scored = losses.in_batch_softmax(outputs, objective, keys=keys)
         ranks = losses.ranks(scored)

@@ -4,9 +4,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from common.errors import InputError
 from model import losses
 from model.configs import schema
+from model.data.tfrecords import Records
 from model.dual_encoder import DualEncoder
 from model.tasks.pair_task import PairTask
 from model.teacher import targets
@@ -36,17 +36,15 @@ class TeacherTask(PairTask):
             targets.EMBEDDING: tf.cast(embeddings, tf.float32),
         }
 
-    def check_data(self, name: str, params: schema.Data) -> dict[str, Any]:
+    def check(self, records: Records) -> dict[str, Any]:
         """Also raises InputError unless the first embeddings of all files have one width."""
-        firsts = super().check_data(name, params)
+        firsts = super().check(records)
         file_of: dict[int, str] = {}
         for file, batch in firsts.items():
             file_of.setdefault(batch[targets.EMBEDDING].shape[1], file)
         if len(file_of) > 1:
             found = " and ".join(f"{width} numbers in {file!r}" for width, file in file_of.items())
-            raise InputError(
-                f"{name}.input_path: embeddings of {found}; accepted: the output of one encoder"
-            )
+            raise records.error(f"embeddings of {found}; accepted: the output of one encoder")
         return firsts
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
@@ -57,7 +55,7 @@ class TeacherTask(PairTask):
         self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
     ) -> dict[str, tf.Tensor]:
         """Softmax over the batch's targets, plus the weighted parts beside it."""
-        objective = self.task_config.objective
+        objective = self.objective
         student = tf.cast(outputs, tf.float32)
         teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])
         encoded = losses.Encoded(student, teacher, tf.constant(objective.scale))

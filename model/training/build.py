@@ -6,12 +6,11 @@ import orbit
 import tensorflow as tf
 from official.core import config_definitions
 
-from common.errors import InputError
+from common.fields import refused
 from model import EVAL, TRAIN, TRAIN_AND_EVAL
 from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints, best_metric
 from model.configs import schema
-from model.data import tfrecords
 from model.data.task_sampler import TaskSampler
 from model.tasks.pair_task import PairTask
 from model.training.asynchronous import AsynchronousTrainer
@@ -37,9 +36,8 @@ def make_run(
       InputError: if the data are unusable, or the folder has another run or nothing to evaluate.
     """
     _check_data(tasks, mode=mode, folder=folder, replicas=strategy.num_replicas_in_sync)
-    train_data = {f"{task.section}.train_data": task.task_config.train_data for task in tasks}
-    trained_on = train_data if TRAIN in mode else {}
-    data = {name: tfrecords.identities(name, config) for name, config in trained_on.items()}
+    trained_on = [task.train for task in tasks if TRAIN in mode]
+    data = {records.name: records.identities() for records in trained_on}
     of_run = model_dir.prepare(params, mode=mode, folder=folder, data=data)
     metric = best_metric(params, tasks)
     with strategy.scope():
@@ -57,7 +55,7 @@ def make_run(
         tasks=tasks,
         record=of_run,
         sampler=TaskSampler(
-            data=[task.task_config.train_data for task in tasks],
+            data=[task.train.config for task in tasks],
             shares=[further.share for further in schema.further_tasks(params.task).values()],
             seed=params.task.seed,
         ),
@@ -85,20 +83,17 @@ def make_run(
 def _check_data(tasks: list[PairTask], *, mode: str, folder: Path, replicas: int) -> None:
     """Checks the data that a mode reads, before anything is built."""
     for task in tasks:
-        for use, name in ((TRAIN, "train_data"), (EVAL, "validation_data")):
-            if use not in mode:
-                continue
-            section, data = f"{task.section}.{name}", getattr(task.task_config, name)
-            sizes = [data.global_batch_size, *data.batch_sizes] if use == TRAIN else []
-            if uneven := [size for size in sizes if size % replicas]:
-                raise InputError(
-                    f"{section}.global_batch_size: {uneven[0]}; accepted: multiples of the "
-                    f"{replicas} replicas"
-                )
-            task.check_data(section, data)
-            tfrecords.require_apart(section, data, str(folder))
+        if TRAIN in mode:
+            config, name = task.train.config, f"{task.train.name}.global_batch_size"
+            for size in (config.global_batch_size, *config.batch_sizes):
+                if size % replicas:
+                    raise refused(name, size, f"multiples of the {replicas} replicas")
+        for records, use in ((task.train, TRAIN), (task.validation, EVAL)):
+            if use in mode:
+                task.check(records)
+                records.require_outside(str(folder))
         if mode == TRAIN_AND_EVAL:
-            tfrecords.require_held_out(task.section, task.task_config)
+            task.validation.require_others_than(task.train)
 
 
 def make_controller(run: Run) -> orbit.Controller:

@@ -207,7 +207,7 @@ def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
         run.best.offer(validated)
         candidates = (
             run.sampler.batch_size(0, run.step - 1) // run.strategy.num_replicas_in_sync,
-            run.tasks[0].task_config.validation_data.global_batch_size,
+            run.tasks[0].validation.config.global_batch_size,
         )
         logs = controller.trainer.logs
         if found := overfitting(logs, validated, run.main_metrics, candidates=candidates):

@@ -10,7 +10,7 @@ import numpy as np
 import orbit
 import tensorflow as tf
 
-from model.data import input_pipeline, tfrecords
+from model.data import input_pipeline
 from model.errors import StoppedError, TrainingError
 from model.losses import GRADIENT_NORM, LOSS
 from model.tasks.pair_task import PairTask
@@ -46,12 +46,8 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         """Why training is of no use any more; empty if it is."""
         self.logs: dict[str, float] = {}
         """Of the last loop; empty before the first."""
-        self._sources = [
-            input_pipeline.make_source(
-                f"{task.section}.train_data", task.task_config.train_data, seed=run.sampler.seed
-            )
-            for task in run.tasks
-        ]
+        seed = run.sampler.seed
+        self._sources = [input_pipeline.make_source(task.train, seed=seed) for task in run.tasks]
 
     def _train_step(self, task: PairTask, batch: dict[str, Any], is_last: tf.Tensor) -> tf.Tensor:
         """Trains on a replica's batch; returns the values of a `Step`."""
@@ -89,11 +85,8 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         try:
             steps, stop = self._take_steps(start, int(num_steps))
         except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            found = (
-                tfrecords.find_damage(f"{task.section}.train_data", source.files, task.parse)
-                for source, task in zip(self._sources, self._tasks, strict=True)
-            )
-            raise next(filter(None, found), error) from error
+            damaged = (task.train.damage() for task in self._tasks)
+            raise next(filter(None, damaged), error) from error
         for before, step in enumerate(steps, start):
             if not np.isfinite(step.values[0]):
                 raise TrainingError(

@@ -12,7 +12,7 @@ import tensorflow as tf
 from scipy import stats
 
 from common import sts
-from model.data import input_pipeline, tfrecords
+from model.data import input_pipeline
 from model.dual_encoder import DualEncoder
 from model.errors import StoppedError
 from model.tasks.pair_task import PairTask
@@ -29,12 +29,7 @@ class Validator(orbit.AbstractEvaluator):
         self._run, self._model = run, run.state.model
         self.failure = ""
         """Why the model is of no use, by the last validation; empty if it is."""
-        self._batches = [
-            input_pipeline.validation_batches(
-                f"{task.section}.validation_data", task.task_config.validation_data, task.parse
-            )
-            for task in run.tasks
-        ]
+        self._batches = [input_pipeline.validation_batches(task.validation) for task in run.tasks]
         self._steps = [self._make_step(task) for task in run.tasks]
         self._sts: Sequence[sts.Pair] = ()
         if path := run.params.task.sts_dev:
@@ -89,9 +84,7 @@ class Validator(orbit.AbstractEvaluator):
                 if self._run.signals.stop is not None and not in_cluster:
                     raise StoppedError(self._run.signals.stop)
         except tf.errors.OpError as error:
-            name = f"{task.section}.validation_data"
-            files = tfrecords.find_files(name, task.task_config.validation_data)
-            raise tfrecords.find_damage(name, files, task.parse) or error from error
+            raise task.validation.damage() or error from error
         return values, sample
 
     def _make_step(self, task: PairTask) -> Callable[[dict], tf.Tensor]:

@@ -104,11 +104,11 @@ def test_more_workers_than_files_are_refused(source):
 
 def test_replicas_of_one_process_read_different_records(parse):
     (task,) = tasks_of(parse().task)
-    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
+    source = input_pipeline.make_source(task.train, seed=0)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
     def dataset(context):
-        sampler = TaskSampler([task.task_config.train_data], [], 0)
+        sampler = TaskSampler([task.train.config], [], 0)
         return input_pipeline.training_batches(
             source, task.parse, sampler=sampler, index=0, start=0, context=context
         )
@@ -124,8 +124,7 @@ def test_replicas_of_one_process_read_different_records(parse):
 
 def test_validation_is_one_pass_without_the_short_batch(parse):
     (task,) = tasks_of(parse(task__validation_data__global_batch_size=30).task)
-    data = task.task_config.validation_data
-    batches = input_pipeline.validation_batches("task.validation_data", data, task.parse)
+    batches = input_pipeline.validation_batches(task.validation)
     assert [len(batch["input_key"]) for batch in batches] == [30, 30]
 
 

@@ -5,12 +5,12 @@ import json
 import shutil
 
 import pytest
+import tensorflow as tf
 
 from common.errors import InputError
 from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
 from model.configs import schema
-from model.data import tfrecords
-from model.data.tfrecords import check, compression_of, count_records, find_files, read_records
+from model.data.tfrecords import Records, compression_of
 from model.tasks.multitask import tasks_of
 
 
@@ -20,57 +20,55 @@ def to_batch(parse):
     return tasks_of(parse().task)[0].parse
 
 
-def data(pattern, **options):
-    return schema.Data(input_path=str(pattern), global_batch_size=32, **options)
+def records(pattern="", name="task.train_data", parse=tf.identity, **options):
+    config = schema.Data(input_path=str(pattern), global_batch_size=32, **options)
+    return Records(name, config, parse)
 
 
 def test_compressed_records_are_those_of_the_plain_files(pairs_folder, tmp_path, to_batch):
     """As `data_pipeline reddit --gzip` stores them."""
     for path in pairs_folder.glob("train-*"):
         (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    check("task.train_data", data(f"{tmp_path}/train-*"), to_batch)
+    records(f"{tmp_path}/train-*", parse=to_batch).check()
     zipped, plain = (
-        [record.numpy() for record in read_records(find_files("x", data(f"{folder}/train-*")))]
+        [record.numpy() for record in records(f"{folder}/train-*").serialized()]
         for folder in (tmp_path, pairs_folder)
     )
     assert len(zipped) == 400
     assert zipped == plain
-    assert count_records("x", f"{tmp_path}/train-00001-of-00002.tfrecord.gz") == 200
+    assert records().count(f"{tmp_path}/train-00001-of-00002.tfrecord.gz") == 200
     with pytest.raises(InputError, match=r"'b.tfrecord.gz' is compressed"):
         compression_of(["a.tfrecord", "b.tfrecord.gz"])
 
 
 def test_a_file_that_several_patterns_match_is_read_once(pairs_folder, monkeypatch):
     patterns = f"{pairs_folder}/train-*,{pairs_folder}/train-00000*"
-    found = find_files("task.train_data", data(patterns))
-    assert found == sorted(map(str, pairs_folder.glob("train-*")))
+    assert records(patterns).files == sorted(map(str, pairs_folder.glob("train-*")))
     monkeypatch.chdir(pairs_folder)
-    once = find_files("x", data("train-*"))
-    assert find_files("x", data(f"train-*,./train-*,{pairs_folder}/train-*")) == once
+    once = records("train-*").files
+    assert records(f"train-*,./train-*,{pairs_folder}/train-*").files == once
 
 
 @pytest.mark.parametrize("pattern", ["", "nowhere/*", "s3://bucket/pairs/train-*"])
 def test_a_pattern_without_files_is_named(pattern):
     with pytest.raises(InputError, match=r"task.train_data.input_path"):
-        find_files("task.train_data", data(pattern))
+        _ = records(pattern).files
 
 
 def test_test_files_are_not_trained_on(pairs_folder):
-    assert len(find_files("task.validation_data", data(f"{pairs_folder}/t*"))) == 4
+    assert len(records(f"{pairs_folder}/t*").files) == 4
     with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is held out"):
-        find_files("task.train_data", data(f"{pairs_folder}/t*", is_training=True))
+        _ = records(f"{pairs_folder}/t*", is_training=True).files
 
 
 def test_files_that_are_trained_on_do_not_validate(pairs_folder):
-    config = schema.ResponseSelection()
-    config.train_data, config.validation_data = (
-        data(f"{pairs_folder}/train-{number:05}*") for number in range(2)
+    first, second = (
+        records(f"{pairs_folder}/train-{number:05}*", "task.validation_data") for number in range(2)
     )
-    tfrecords.require_held_out("task", config)
-    config.validation_data = config.train_data
+    first.require_others_than(second)
     reason = r"^task.validation_data.input_path: '.*train-00000.*' is trained on, too; accepted"
     with pytest.raises(InputError, match=reason):
-        tfrecords.require_held_out("task", config)
+        first.require_others_than(first)
 
 
 def test_a_manifest_saves_the_reading(tmp_path):
@@ -78,10 +76,10 @@ def test_a_manifest_saves_the_reading(tmp_path):
     size = (tmp_path / "train-0").stat().st_size
     outputs = {"train-0": {"bytes": size, "records": 77}, "train-1": {"bytes": 5, "records": 88}}
     (tmp_path / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-    assert count_records("x", f"{tmp_path}/train-0") == 77
+    assert records().count(f"{tmp_path}/train-0") == 77
     # Not of the size that the manifest says: another file by now.
     (tmp_path / "train-1").write_bytes(frame(b"one") + frame(b"two"))
-    assert count_records("x", f"{tmp_path}/train-1") == 2
+    assert records().count(f"{tmp_path}/train-1") == 2
 
 
 def test_a_folder_that_is_built_again_is_known_by_its_new_manifest(tmp_path):
@@ -90,9 +88,9 @@ def test_a_folder_that_is_built_again_is_known_by_its_new_manifest(tmp_path):
         (tmp_path / "train-0").write_bytes(content)
         outputs = {"train-0": {"bytes": len(content), "records": count, "crc32c": str(count)}}
         (tmp_path / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-        found = tfrecords.identities("x", data(tmp_path / "train-*"))
+        found = records(tmp_path / "train-*").identities()
         assert found == {f"{tmp_path}/train-0": [len(content), str(count)]}
-        assert count_records("x", f"{tmp_path}/train-0") == count
+        assert records().count(f"{tmp_path}/train-0") == count
 
 
 def pair(number):
@@ -120,16 +118,16 @@ def pair(number):
 def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, to_batch, name, content, reason):
     (tmp_path / f"train-{name}").write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        check("task.train_data", data(tmp_path / "train-*"), to_batch)
+        records(tmp_path / "train-*", parse=to_batch).check()
 
 
 def test_the_first_record_of_each_file_is_looked_at(tmp_path, to_batch):
     (tmp_path / "train-0").write_bytes(b"".join(frame(pair(n)) for n in range(40)))
     (tmp_path / "train-1").write_bytes(b"")
-    check("task.train_data", data(tmp_path / "train-*"), to_batch)
+    records(tmp_path / "train-*", parse=to_batch).check()
     (tmp_path / "train-2").write_bytes(frame(encode_example({"premise": "a"})))
     with pytest.raises(InputError, match=r"record 1 of '.*train-2' is corrupt or of another kind"):
-        check("task.train_data", data(tmp_path / "train-*"), to_batch)
+        records(tmp_path / "train-*", parse=to_batch).check()
 
 
 def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_path):
@@ -140,4 +138,4 @@ def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_
     stated = {"outputs": sizes}
     (folder / "COMPLETED").write_text(json.dumps(stated))
     with pytest.raises(InputError, match=rf"x.input_path: '{file}' has .*, but COMPLETED besi"):
-        check("x", data(f"{folder}/train-*"), lambda batch: batch)
+        records(f"{folder}/train-*", "x").check()

@@ -89,14 +89,16 @@ def test_the_context_is_the_messages_before_the_input_the_nearest_first():
 
 
 def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
-    task = ResponseSelectionTask(schema.ResponseSelection(model=MODEL.replace(context_turns=1)))
-    params = schema.Data(input_path=f"{tmp_path}/*", global_batch_size=2)
+    params = schema.ResponseSelection(model=MODEL.replace(context_turns=1))
+    params.train_data = schema.Data(input_path=f"{tmp_path}/*", global_batch_size=2)
     (tmp_path / "a").write_bytes(frame(in_context()) + frame(in_context("")))
+    task = ResponseSelectionTask(params)
     with pytest.raises(InputError, match=rf"'{tmp_path}/a' .*context_turns"):
-        task.check_data("task.train_data", params)
+        task.check(task.train)
     # Halves of messages, without a context, may stand beside replies.
     (tmp_path / "b").write_bytes(frame(in_context("near")))
-    task.check_data("task.train_data", params)
+    task = ResponseSelectionTask(params)
+    task.check(task.train)
 
 
 def test_what_makes_training_harder_is_no_part_of_a_validation():

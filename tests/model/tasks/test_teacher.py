@@ -80,11 +80,14 @@ def test_a_narrower_teacher_keeps_its_cosines():
 def test_files_of_two_teachers_are_named(tmp_path):
     for name, row in (("a", [1.0, 0.0]), ("b", [1.0, 0.0]), ("c", [1.0, 0.0, 0.0])):
         (tmp_path / name).write_bytes(frame(targets(row).numpy()[0]) * 2)
-    params = schema.Data(input_path=f"{tmp_path}/[ab]", global_batch_size=2)
-    task().check_data("task.train_data", params)
-    params.input_path = f"{tmp_path}/*"
+    learned = task()
+    learned.train.config.global_batch_size = 2
+    learned.train.config.input_path = f"{tmp_path}/[ab]"
+    learned.check(learned.train)
+    learned.validation.config.global_batch_size = 2
+    learned.validation.config.input_path = f"{tmp_path}/*"
     with pytest.raises(InputError, match=f"'{tmp_path}/a' and 3 numbers in '{tmp_path}/c'"):
-        task().check_data("task.train_data", params)
+        learned.check(learned.validation)
 
 
 def test_a_teacher_is_learned_alone(parse, tmp_path):

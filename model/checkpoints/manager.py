@@ -30,16 +30,16 @@ def _writing() -> Iterator[None]:
 class Checkpoints(tf.train.CheckpointManager):
     """The last checkpoints in the model folder, one every `checkpoint_interval` steps.
 
-    What is restored is in `folder`, the model folder; this process writes in `directory`. Workers
-    other than the chief take part in saving, since some variables need all replicas, and write
-    elsewhere. `synchronize` is called with the step before one is written.
+    The `state` has a `global_step`. What is restored is in `folder`, the model folder; this process
+    writes in `directory`. Workers other than the chief take part in saving, since some variables
+    need all replicas, and write elsewhere. `synchronize` is called with the step before one is
+    written.
     """
 
     def __init__(
         self,
-        checkpoint: tf.train.Checkpoint,
+        state: tf.train.Checkpoint,
         *,
-        global_step: tf.Variable,
         folder: Path,
         directory: Path,
         config: schema.Trainer,
@@ -48,10 +48,10 @@ class Checkpoints(tf.train.CheckpointManager):
         self._folder, self._restored_step = folder, 0
         self._synchronize = synchronize
         super().__init__(
-            checkpoint,
+            state,
             str(directory),
             max_to_keep=config.max_to_keep,
-            step_counter=global_step,
+            step_counter=state.global_step,
             checkpoint_interval=config.checkpoint_interval,
         )
 
@@ -86,23 +86,19 @@ class BestCheckpoint:
     killed run may lose its best; keeps NaN as the best if it comes first; and lets every worker
     write.
 
-    `checkpoint`, `global_step`, `folder` and `directory` are as those of `Checkpoints`; of a
-    `metric` whose name ends in loss the lowest value is the best, otherwise the highest.
+    Of `state`, `model` and `average` are saved; `folder` and `directory` are as those of
+    `Checkpoints`. Of a `metric` whose name ends in loss the lowest value is the best, otherwise the
+    highest.
     """
 
-    def __init__(
-        self,
-        checkpoint: tf.train.Checkpoint,
-        *,
-        global_step: tf.Variable,
-        folder: Path,
-        directory: Path,
-        metric: str,
-    ):
+    def __init__(self, state: tf.train.Checkpoint, *, folder: Path, directory: Path, metric: str):
         self._run, self._folder, self._metric = folder, folder / BEST, metric
-        self._is_chief, self._global_step = directory == folder, global_step
+        self._is_chief, self._global_step = directory == folder, state.global_step
         self._manager = tf.train.CheckpointManager(
-            checkpoint, str(directory / BEST), max_to_keep=1, step_counter=global_step
+            tf.train.Checkpoint(model=state.model, average=state.average),
+            str(directory / BEST),
+            max_to_keep=1,
+            step_counter=state.global_step,
         )
         self.best = (record.read(self._folder) or record.Record()).best
 

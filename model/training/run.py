@@ -15,14 +15,15 @@ from official.core import config_definitions
 from common.errors import InputError
 from common.fields import refused
 from common.files import claim
-from model import BEST, MODES, TRAIN, TRAIN_AND_EVAL, cluster, optimizer
+from model import BEST, EVAL, MODES, TRAIN, TRAIN_AND_EVAL, cluster, optimizer
 from model.checkpoints import files, model_dir, record
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
-from model.tasks import multitask
-from model.training.build import make_controller, make_run, until_multiple
+from model.training.asynchronous import AsynchronousTrainer
 from model.training.monitoring import BesideBar, overfitting, progress
 from model.training.state import Run
+from model.training.synchronous import SynchronousTrainer
+from model.training.validation import Validator
 
 
 def train(
@@ -87,10 +88,8 @@ def run_experiment(
                 stack.enter_context(claim(folder))
                 for written in (folder, folder / BEST):
                     files.tidy(written)
-            with strategy.scope():
-                tasks = multitask.tasks_of(params.task)
-            run = make_run(params, strategy, tasks, mode=mode, folder=folder, directory=directory)
-            controller = make_controller(run)
+            run = Run(params, strategy, mode=mode, folder=folder, directory=directory)
+            controller = _controller(run)
         except InputError:
             raise
         except ValueError as error:
@@ -106,6 +105,33 @@ def run_experiment(
             print(f"{folder} is already trained to step {run.step}; nothing to do")
             return {}
         return _train(run, controller)
+
+
+def _controller(run: Run) -> orbit.Controller:
+    """Orbit's loop, its state restored from the last checkpoint."""
+    # One process of a cluster writes events.
+    train, validation = (
+        str(run.folder / name) if run.strategy.extended.should_save_summary else None
+        for name in (TRAIN, "validation")
+    )
+    is_asynchronous = isinstance(run.strategy, tf.distribute.ParameterServerStrategy)
+    make_trainer = AsynchronousTrainer if is_asynchronous else SynchronousTrainer
+    return orbit.Controller(
+        global_step=run.state.global_step,
+        trainer=make_trainer(run) if TRAIN in run.mode else None,
+        evaluator=Validator(run) if EVAL in run.mode else None,
+        strategy=run.strategy,
+        # Up to the next multiple, wherever the run was stopped.
+        steps_per_loop=lambda step: _until_multiple(step, run.params.trainer.steps_per_loop),
+        checkpoint_manager=run.checkpoints,
+        summary_dir=train,
+        eval_summary_dir=validation,
+    )
+
+
+def _until_multiple(step: int, of: int) -> int:
+    """Number of steps from a step to the next multiple of `of`."""
+    return of - int(step) % of
 
 
 def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
@@ -194,7 +220,7 @@ def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, flo
     if step and (step % config.validation_interval == 0 or step >= config.train_steps):
         validated = _evaluate(run, controller)
     while run.step < config.train_steps and not (validated and _stops_early(run)):
-        until = run.step + until_multiple(run.step, config.validation_interval)
+        until = run.step + _until_multiple(run.step, config.validation_interval)
         controller.train(steps=min(until, config.train_steps), checkpoint_at_completion=False)
         validated = _evaluate(run, controller)
     controller.save_checkpoint()

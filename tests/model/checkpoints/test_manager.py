@@ -20,8 +20,7 @@ class Run:
     def __init__(self, folder, *, keep=2, directory=None):
         self.step, self.weight = tf.Variable(0, dtype=tf.int64), tf.Variable(0.0)
         self.checkpoints = Checkpoints(
-            tf.train.Checkpoint(weight=self.weight, step=self.step),
-            global_step=self.step,
+            tf.train.Checkpoint(weight=self.weight, global_step=self.step),
             folder=folder,
             directory=directory or folder,
             config=schema.Trainer(checkpoint_interval=10, max_to_keep=keep),
@@ -85,8 +84,7 @@ def offers(parse, tmp_path):
     def steps_of_the_best(*validations, directory=tmp_path, **overrides):
         params, step = parse(**overrides), tf.Variable(0, dtype=tf.int64)
         best = BestCheckpoint(
-            tf.train.Checkpoint(step=step),
-            global_step=step,
+            tf.train.Checkpoint(global_step=step, model=tf.Module(), average=tf.Module()),
             folder=tmp_path,
             directory=directory,
             metric=best_metric(params, multitask.tasks_of(params.task)),

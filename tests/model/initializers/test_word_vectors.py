@@ -35,7 +35,7 @@ def test_words_are_counted_on_both_sides_of_the_first_records(parse):
 def begun(params):
     """The word vectors before and after."""
     before = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS]
-    state = make_state(params, tasks_of(params.task), initialize=True)
+    state = make_state(params, tasks_of(params.task))
     return before.numpy(), state.model.encoder.tables[WORDS].numpy()
 
 
@@ -77,7 +77,7 @@ def test_replicas_begin_as_one(parse):
     _, one = begun(params)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     with strategy.scope():
-        state = make_state(params, tasks_of(params.task), initialize=True)
+        state = make_state(params, tasks_of(params.task))
     np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
 
 
@@ -194,7 +194,7 @@ def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_the
     for fit in (0.0, 50.0):
         params = parse(task__char_ngram_fit=fit, **asked)
         tasks = tasks_of(params.task)
-        model = make_state(params, tasks, initialize=True).model
+        model = make_state(params, tasks).model
         ids = model.text(tf.constant(["number", "answer", "numbers", "answers"]))
         words = model.encoder.word_vectors(ids[WORDS][:, 0])
         of_unknown = model.encoder.tables[CHAR_NGRAMS].numpy()

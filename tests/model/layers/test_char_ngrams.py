@@ -153,7 +153,7 @@ def test_weights_begin_by_counts_of_the_vocabulary_or_of_records_and_vectors_as_
     )
     drawn = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS].numpy()
     (task,) = tasks_of(params.task)
-    encoder = make_state(params, [task], initialize=True).model.encoder
+    encoder = make_state(params, [task]).model.encoder
     counts = np.zeros(len(drawn))
     counts[1:4] = list(COUNTS.values())
     if records:
@@ -168,4 +168,4 @@ def test_weights_begin_by_counts_of_the_vocabulary_or_of_records_and_vectors_as_
 def test_weights_without_counts_are_refused(parse):
     params = parse(task__model__encoder__averaging__word_weights="fixed")
     with pytest.raises(InputError, match="word_weights"):
-        make_state(params, tasks_of(params.task), initialize=True)
+        make_state(params, tasks_of(params.task))

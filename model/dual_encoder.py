@@ -49,42 +49,35 @@ class DualEncoder(tf_keras.Model):
     `fit` trains with the paper's loss, as `python -m model` does by default; the other objectives
     and NLI need the command.
 
-    `text` makes ids of strings, and `encoder` embeddings of ids. The other layers are for response
-    selection, also with the messages before the input, and for NLI. A learned `score_scale`, above
-    0, is only where a trained number begins.
+    `text` makes ids of strings, and `encoder` embeddings of ids. The other layers are for the tasks
+    of `config.heads`: response selection, also with the messages before the input, and NLI.
+
+    Raises:
+      InputError: if the vocabulary is none.
     """
 
-    def __init__(
-        self,
-        *,
-        text: TextToIds,
-        encoder: encoders.SentenceEncoder,
-        response_network: ResponseNetwork | None = None,
-        context_network: ContextNetwork | None = None,
-        nli_head: nli_head.NliHead | None = None,
-        score_scale: float = 1.0,
-        learned_score_scale: bool = False,
-        name: str = "dual_encoder",
-        **kwargs: Any,
-    ):
-        super().__init__(name=name, **kwargs)
+    def __init__(self, config: schema.DualEncoder, *, name: str = "dual_encoder"):
+        super().__init__(name=name)
+        self.config = config
         # Not tracked: it has no variables, and checkpoints hold the trained layers alone.
-        object.__setattr__(self, "text", text)
-        self.encoder = encoder
-        if response_network is not None:
-            self.response_network = response_network
-        if context_network is not None:
-            self.context_network = context_network
-        if nli_head is not None:
-            self.nli_head = nli_head
-        self._score_scale, self._log_score_scale = score_scale, None
-        if learned_score_scale:
+        object.__setattr__(self, "text", TextToIds(**config.text.as_dict()))
+        self.encoder = encoders.build(config.encoder, self.text.table_sizes)
+        self.encoder.use_text(self.text)
+        dim = self.encoder.embedding_dim
+        if schema.RESPONSE_SELECTION in config.heads:
+            self.response_network = ResponseNetwork(dim, **config.response_network.as_dict())
+            if config.context_turns:
+                self.context_network = ContextNetwork(dim)
+        if schema.NLI in config.heads:
+            self.nli_head = nli_head.NliHead(**config.nli.as_dict())
+        self._log_score_scale = None
+        if config.learned_score_scale:
             # The logarithm, since a scale below zero would prefer the wrong responses.
             self._log_score_scale = self.add_weight(
                 name="log_score_scale",
                 shape=(),
                 dtype=tf.float32,
-                initializer=tf_keras.initializers.Constant(math.log(score_scale)),
+                initializer=tf_keras.initializers.Constant(math.log(config.score_scale)),
                 experimental_autocast=False,  # steps of training are lost in bfloat16's 8 bits
             )
 
@@ -102,7 +95,7 @@ class DualEncoder(tf_keras.Model):
     def score_scale(self) -> tf.Tensor:
         """What the dot products are multiplied by: float32 scalar."""
         if self._log_score_scale is None:
-            return tf.constant(self._score_scale, tf.float32)
+            return tf.constant(self.config.score_scale, tf.float32)
         return tf.exp(self._log_score_scale)
 
     def call(self, pairs: dict[str, Sentences], training: bool = False) -> Encoded:
@@ -211,18 +204,6 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     if not isinstance(config, schema.DualEncoder):
         config = parsing.parse_model(str(config))
     tf_keras.utils.set_random_seed(seed)
-    text = TextToIds(**config.text.as_dict())
-    encoder = encoders.build(config.encoder, text.table_sizes)
-    encoder.use_text(text)
-    layers: dict[str, tf_keras.layers.Layer] = {}
-    if schema.RESPONSE_SELECTION in config.heads:
-        given = config.response_network.as_dict()
-        layers["response_network"] = ResponseNetwork(encoder.embedding_dim, **given)
-        if config.context_turns:
-            layers["context_network"] = ContextNetwork(encoder.embedding_dim)
-    if schema.NLI in config.heads:
-        layers["nli_head"] = nli_head.NliHead(**config.nli.as_dict())
-    scale = {name: getattr(config, name) for name in ("score_scale", "learned_score_scale")}
-    model = DualEncoder(text=text, encoder=encoder, **layers, **scale)
+    model = DualEncoder(config)
     model.make_variables()
     return model

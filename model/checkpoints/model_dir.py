@@ -89,7 +89,7 @@ def _require_same(
     params: config_definitions.ExperimentConfig, folder: Path, *, fixed: tuple[str, ...]
 ) -> None:
     require_vocabulary(folder, params.task.model.text.vocabulary)
-    earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
+    earlier, now = dict(flat(read_params(folder))), dict(flat(params.as_dict()))
     for name in sorted(earlier.keys() & now.keys()):  # versions may differ in their parameters
         is_same = earlier[name] == now[name] or (
             _is_whole_decay(name, earlier) and _is_whole_decay(name, now)
@@ -106,10 +106,11 @@ def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
     return name == DECAY_STEPS and params[name] in (None, 0, params["trainer.train_steps"])
 
 
-def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Full names and values of nested parameters."""
     for name, value in params.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 

@@ -1,20 +1,23 @@
 """A model folder in, the trained model out."""
 
+import re
 import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-import tf_keras
 
 from common.errors import InputError, message_of, reading
 from model import BEST, LAST
 from model.checkpoints import files, model_dir, record
 from model.configs import schema
-from model.dual_encoder import LAYERS, DualEncoder, build
+from model.dual_encoder import DualEncoder, build
 from model.ema import WeightAverage
 from model.text.preprocessing import TextToIds
 
-_NOT_COMPARED = ("name", "trainable", "dtype", "label_smoothing")
+_SECTIONS = {schema.RESPONSE_SELECTION: "response_network.", schema.NLI: "nli."}
+"""Parameters of the layers of a task."""
+_FREE = re.compile(r"dropout|^nli\.label_smoothing$|^text\.(max_tokens|vocabulary)$")
+"""Parameters that no weight depends on; tokens of vocabularies are compared themselves."""
 
 
 def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
@@ -100,31 +103,21 @@ def initialize(model: DualEncoder, path: str) -> None:
     if last is None and not Path(f"{checkpoint}.index").exists():
         raise InputError(f"task.init_checkpoint: {path!r} holds no checkpoint, nor is it one")
     other, _ = load_checkpoint(folder, checkpoint)
-    shared = {*other.heads} & {*model.heads}
+    shared = [name for head, name in _SECTIONS.items() if head in {*other.heads} & {*model.heads}]
+    fixed = ("text.", "encoder.type", f"encoder.{model.config.encoder.type}.", *shared)
+    earlier, now = (dict(model_dir.flat(each.config.as_dict())) for each in (other, model))
     different = [
-        f"{part} has {what}"
-        for part in ("encoder", *(part for task, part in LAYERS.items() if task in shared))
-        if (what := _differences(getattr(other, part), getattr(model, part)))
+        f"{name} was {earlier.get(name)!r}, now {value!r}"
+        for name, value in now.items()
+        if name.startswith(fixed) and not _FREE.search(name) and earlier.get(name) != value
     ]
     if other.text.tokens != model.text.tokens:
-        different.append("vocabulary has other tokens")
+        different.append("the vocabulary has other tokens")
     if different:
         raise InputError(
-            f"task.init_checkpoint: {checkpoint!r} is of another model, whose "
-            f"{'; '.join(different)}; accepted: checkpoints with this run's parameters"
+            f"task.init_checkpoint: {checkpoint!r} is of another model: {'; '.join(different)}; "
+            "accepted: checkpoints with this run's parameters of task.model"
         )
     with tempfile.TemporaryDirectory() as scratch:
         written = tf.train.Checkpoint(model=other).write(f"{scratch}/weights")
         tf.train.Checkpoint(model=model).read(written).expect_partial()
-
-
-def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> str:
-    """How two layers are configured differently, but for dropout; empty if they are not."""
-    if type(theirs) is not type(ours):
-        return f"type {type(theirs).__name__} (here {type(ours).__name__})"
-    earlier, now = theirs.get_config(), ours.get_config()
-    return ", ".join(
-        f"{key} {earlier[key]!r} (here {now[key]!r})"
-        for key in sorted(now)
-        if key not in _NOT_COMPARED and "dropout" not in key and earlier[key] != now[key]
-    )

@@ -10,7 +10,6 @@ from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
 from model.layers.encoders import POOL, Pool, SentenceEncoder, register_encoder
-from model.layers.tables import CharNgrams, Table
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import TextToIds
 
@@ -61,13 +60,13 @@ class AveragingEncoder(SentenceEncoder):
             WORDS: IdDropout(self._config.word_dropout),
             BIGRAMS: IdDropout(self._config.bigram_dropout),
         }
-        self._words = Table(table_sizes[WORDS], word_dim, name="words")
+        self._words = embedding.Table(table_sizes[WORDS], word_dim, name="words")
         if BIGRAMS in table_sizes:
-            self._bigrams = Table(
+            self._bigrams = embedding.Table(
                 table_sizes[BIGRAMS], word_dim, name="bigrams", initializer="zeros"
             )
         if CHAR_NGRAMS in table_sizes:
-            self._char_ngrams = CharNgrams(
+            self._char_ngrams = embedding.CharNgrams(
                 table_sizes[CHAR_NGRAMS],
                 word_dim,
                 words=table_sizes[WORDS] if composes_words else 0,
@@ -111,7 +110,7 @@ class AveragingEncoder(SentenceEncoder):
             )
 
     @property
-    def _kinds(self) -> dict[str, "Table | CharNgrams"]:
+    def _kinds(self) -> dict[str, embedding.Table]:
         """The layer of each kind of ids."""
         kinds = (WORDS, BIGRAMS, CHAR_NGRAMS)
         return {kind: getattr(self, f"_{kind}") for kind in kinds if kind in self._table_sizes}

@@ -1,4 +1,4 @@
-"""Lookups in an embedding table that do not copy the table.
+"""Tables of vectors, and lookups that do not copy them.
 
 Under a strategy with replicas, `tf.gather` of TensorFlow 2.20 and all that is built on it
 (`tf.nn.embedding_lookup`, `tf_keras.layers.Embedding`) copy the whole table in every step; of the
@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 import tf_keras
 
+from model.layers.dropout import IdDropout
 from model.text import PADDING
+from model.text.preprocessing import NGRAMS_A_WORD
 
 READ: ContextVar[Callable[[tf.Variable, tf.Tensor], tf.Tensor] | None] = ContextVar(
     "READ", default=None
@@ -179,8 +181,63 @@ def in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
 
 
 class Embedding(tf_keras.layers.Embedding):
-    """Keras's layer, without the copy."""
+    """Keras's layer, without the copy; vectors are at first of about length 1."""
+
+    def __init__(self, input_dim: int, output_dim: int, *, name: str):
+        start = tf_keras.initializers.RandomNormal(stddev=output_dim**-0.5)
+        super().__init__(input_dim, output_dim, embeddings_initializer=start, name=name)
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         """Integers [batch, tokens] -> [batch, tokens, output_dim]."""
         return tf.cast(rows(self.embeddings, ids), self.compute_dtype)
+
+
+class Table(tf_keras.layers.Layer):
+    """Vectors of ids: `input_dim` ids, `output_dim` numbers each, at first of about length 1."""
+
+    def __init__(self, input_dim: int, output_dim: int, *, name: str, initializer: Any = None):
+        super().__init__(name=name)
+        self.input_dim, self.output_dim = input_dim, output_dim
+        unit = output_dim**-0.5
+        self._initializer = initializer or tf_keras.initializers.RandomNormal(stddev=unit)
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, [input_dim, output_dim]."""
+        super().build(input_shape)
+        shape = (self.input_dim, self.output_dim)
+        self.table = self.add_weight("table", shape, initializer=self._initializer)
+
+
+class CharNgrams(Table):
+    """Character n-grams: sums of their vectors, times a weight.
+
+    It knows the n-grams of the first `words` ids of words; `dropout` is the part of a word's that
+    is left out at random in training.
+    """
+
+    def __init__(
+        self, input_dim: int, output_dim: int, *, words: int, dropout: float, weight: float
+    ):
+        super().__init__(input_dim, output_dim, name="char_ngrams")
+        self.words, self.weight = words, weight
+        self._drop = IdDropout(dropout)
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, and the n-grams of the words."""
+        super().build(input_shape)
+        if self.words:
+            self.of_word = self.add_weight(
+                "of_word",
+                (self.words, NGRAMS_A_WORD),
+                dtype=tf.int32,
+                initializer="zeros",
+                trainable=False,
+            )
+
+    def bags(self, words: tf.Tensor, training: bool | tf.Tensor = False) -> Bags:
+        """The n-grams of words: ids of words, int32 [n] -> of each, its n-grams."""
+        return bags(self._drop(rows(self.of_word, words), training=training))
+
+    def sums(self, bags: Bags, weights: tf.Tensor, *, count: tf.Tensor) -> tf.Tensor:
+        """N-grams, and float32 [count] that their sums are multiplied by -> [count, dim]."""
+        return table_sums(self.table, bags, self.weight * weights, count=count)

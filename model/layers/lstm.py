@@ -29,12 +29,7 @@ class RecurrentEncoder(SentenceEncoder):
         super().__init__(name=name)
         self._config = given = schema.Recurrent(**config)
         self._word_dropout = IdDropout(given.word_dropout)
-        self._table = Embedding(
-            table_sizes[WORDS],
-            given.word_dim,
-            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=given.word_dim**-0.5),
-            name="words",
-        )
+        self._table = Embedding(table_sizes[WORDS], given.word_dim, name="words")
         self._dropout = tf_keras.layers.Dropout(given.dropout)
         self._layers = [self._lstm(f"lstm_{index}") for index in range(given.layers)]
         self.embedding_dim = given.embedding_dim or given.units * (1 + given.bidirectional)

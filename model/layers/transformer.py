@@ -31,12 +31,7 @@ class TransformerEncoder(SentenceEncoder):
         self.embedding_dim = given.embedding_dim
         self._hidden = given.hidden
         self._word_dropout = IdDropout(given.word_dropout)
-        self._table = Embedding(
-            table_sizes[WORDS],
-            given.hidden,
-            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=given.hidden**-0.5),
-            name="words",
-        )
+        self._table = Embedding(table_sizes[WORDS], given.hidden, name="words")
         self._timing = garden.RelativePositionEmbedding(given.hidden, name="timing")
         self._dropout = tf_keras.layers.Dropout(given.dropout)
         self._blocks = [

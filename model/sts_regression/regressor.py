@@ -9,9 +9,8 @@ import tf_keras
 
 from common.errors import InputError
 from model.sts_regression.data import HIGHEST, Pairs
-from model.sts_regression.experiments import Experiment
 from model.sts_regression.layers import Network
-from model.sts_regression.options import Settings
+from model.sts_regression.options import Experiment, Settings
 from model.sts_regression.words import PADDING
 
 BATCH = 32

@@ -18,8 +18,7 @@ from tabulate import tabulate
 from common import statistics
 from common.statistics import Sample
 from model.sts_regression.data import CORPUS, TEST, Prepared
-from model.sts_regression.experiments import TABLE_2
-from model.sts_regression.options import CARRIED, FRESH
+from model.sts_regression.options import CARRIED, FRESH, TABLE_2
 
 TASK = "sts_regression"
 DIVERGED = "diverged_in_epoch"

@@ -24,10 +24,8 @@ from common.errors import InputError
 from common.files import aside, claim, write_json, write_text
 from model.sts_regression import regressor as regressors
 from model.sts_regression import results
-from model.sts_regression.data import TEST, Pairs, Prepared, prepare
-from model.sts_regression.experiments import TABLE_2
-from model.sts_regression.folds import Split
-from model.sts_regression.options import CARRIED, RunOptions
+from model.sts_regression.data import TEST, Pairs, Prepared, Split, prepare
+from model.sts_regression.options import CARRIED, TABLE_2, RunOptions
 from model.sts_regression.results import DIVERGED
 
 

@@ -4,7 +4,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, redirect_stdout
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -60,28 +60,19 @@ class BesideBar(io.TextIOBase):
         return len(text)
 
 
-class Sample(NamedTuple):
-    """Sentences of a validation."""
-
-    ids: dict[str, Any]
-    """Of each kind: int32 [batch, tokens]."""
-    embeddings: np.ndarray
-    """Of unit length: float32 [batch, dim]."""
-
-
-def collapse(samples: Sequence[Sample]) -> str:
+def collapse(ids: dict[str, Any], embeddings: np.ndarray) -> str:
     """What makes embeddings useless: all are equal, or not finite; empty if nothing does.
 
+    Of sentences, int32 [batch, tokens] of each kind, and their embeddings, float32 [batch, dim].
     With a learning rate that is far too high, vectors become so long that, L2-normalized, nothing
     moves them: the loss stays finite.
     """
-    for ids, embeddings in samples:
-        differ = any(np.ptp(values, axis=0).any() for values in ids.values())
-        spread = np.var(embeddings.astype(np.float64), axis=0).sum()
-        if not np.isfinite(spread):
-            return f"the embeddings of {len(embeddings)} sentences are not finite"
-        if differ and spread < _ONE_POINT:
-            return f"the embeddings of {len(embeddings)} sentences are one point"
+    differ = any(np.ptp(values, axis=0).any() for values in ids.values())
+    spread = np.var(embeddings.astype(np.float64), axis=0).sum()
+    if not np.isfinite(spread):
+        return f"the embeddings of {len(embeddings)} sentences are not finite"
+    if differ and spread < _ONE_POINT:
+        return f"the embeddings of {len(embeddings)} sentences are one point"
     return ""
 
 

@@ -16,10 +16,8 @@ from model.data import input_pipeline
 from model.dual_encoder import DualEncoder
 from model.errors import StoppedError
 from model.tasks.pair_task import PairTask
-from model.training.monitoring import Sample, collapse
+from model.training.monitoring import collapse
 from model.training.state import Run
-
-_AT_ONCE = 500
 
 
 class Validator(orbit.AbstractEvaluator):
@@ -49,29 +47,27 @@ class Validator(orbit.AbstractEvaluator):
           InputError: if a record cannot be read.
         """
         logs: dict[str, float] = {}
-        samples = []
+        self.failure = ""
         self._run.columns.synchronize(self._run.step)
         with self._run.state.average.in_place():
             for task, batches, step in zip(
                 self._run.tasks, self._batches, self._steps, strict=True
             ):
-                values, sample = self._measured(task, batches.take(int(num_steps)), step)
-                samples.append(sample)
+                values = self._measured(task, batches.take(int(num_steps)), step)
                 names = ["validation_loss", *task.metrics]
                 logs = dict(zip(names, np.mean(values, axis=0).tolist(), strict=True)) | logs
             if self._sts:
                 logs["sts_dev_pearson"] = pearson(self._model, self._sts)
         print(f"validation: {', '.join(f'{name} {value:.4f}' for name, value in logs.items())}")
-        found = collapse(samples)
-        self.failure = found and f"{found} at step {self._run.step}; a lower rate may help"
         if self.failure:
+            self.failure += f" at step {self._run.step}; a lower rate may help"
             print(f"warning: {self.failure}")
         return logs
 
     def _measured(
         self, task: PairTask, batches: tf.data.Dataset, step: Callable[[dict], tf.Tensor]
-    ) -> tuple[list[np.ndarray], Sample]:
-        """Loss and metrics of each batch, float32 [1 + metrics], and embeddings of the first."""
+    ) -> list[np.ndarray]:
+        """Loss and metrics of each batch, float32 [1 + metrics]; whether embeddings collapsed."""
         values: list[np.ndarray] = []
         # Several workers save together: those stop at a step that they agree on.
         in_cluster = self._run.strategy.extended._in_multi_worker_mode()
@@ -79,13 +75,14 @@ class Validator(orbit.AbstractEvaluator):
             for batch in batches:
                 if not values:
                     sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
-                    sample = Sample(sentences, self._model.encode_inputs(sentences).numpy())
+                    embeddings = self._model.encode_inputs(sentences).numpy()
+                    self.failure = self.failure or collapse(sentences, embeddings)
                 values.append(step(batch).numpy())
                 if self._run.signals.stop is not None and not in_cluster:
                     raise StoppedError(self._run.signals.stop)
         except tf.errors.OpError as error:
             raise task.validation.damage() or error from error
-        return values, sample
+        return values
 
     def _make_step(self, task: PairTask) -> Callable[[dict], tf.Tensor]:
         @tf.function(autograph=False, reduce_retracing=True)
@@ -101,11 +98,7 @@ def pearson(model: DualEncoder, pairs: Sequence[sts.Pair]) -> float:
 
     `python -m evaluation sts` is the full evaluation.
     """
-    texts = [(pair.sentence1, pair.sentence2) for pair in pairs]
-    sides = []
-    for sentences in zip(*texts, strict=True):
-        chunks = [sentences[i : i + _AT_ONCE] for i in range(0, len(sentences), _AT_ONCE)]
-        ids = (model.text(tf.constant(chunk)) for chunk in chunks)
-        sides.append(np.concatenate([model.encode_inputs(each).numpy() for each in ids]))
-    cosines = np.clip(np.sum(sides[0] * sides[1], axis=1), -1, 1)
+    texts = zip(*((pair.sentence1, pair.sentence2) for pair in pairs), strict=True)
+    first, second = map(model.encode, texts)
+    cosines = np.clip(np.sum(first * second, axis=1), -1, 1)
     return float(stats.pearsonr(-np.arccos(cosines), [pair.gold for pair in pairs])[0])

@@ -5,7 +5,7 @@ import dataclasses
 from evaluation.report import tables
 from evaluation.report.scores import BASELINE, OTHER, PAPER, Score, long_table
 from evaluation.report.tables import TABLES, Table
-from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.options import TABLE_2
 from tests.evaluation.report.results_of import (
     TEST_2017,
     official,

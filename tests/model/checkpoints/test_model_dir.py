@@ -210,10 +210,10 @@ TRANSFORMER = {
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        (TRANSFORMER, "encoder has type"),
+        (TRANSFORMER, "encoder.type"),
         ({"task__model__encoder__averaging__word_dim": 8}, "word_dim"),
-        ({"task__model__text__word_buckets": 100}, "table_sizes"),
-        ({"task__model__response_network__residual": True}, "response_network has residual"),
+        ({"task__model__text__word_buckets": 100}, "text.word_buckets"),
+        ({"task__model__response_network__residual": True}, "response_network.residual"),
         ({"task__model__encoder__averaging__bigram_weight": 0.25}, "bigram_weight"),
     ],
 )

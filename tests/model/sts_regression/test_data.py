@@ -7,9 +7,8 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from model.sts_regression import folds, results
-from model.sts_regression.experiments import TABLE_2
-from model.sts_regression.options import FOLDS_BY
+from model.sts_regression import data, results
+from model.sts_regression.options import FOLDS_BY, TABLE_2
 from model.sts_regression.words import UNKNOWN, load_vectors, split
 
 PAIRS = np.array([(0, 1), (2, 3), (1, 4), (5, 6), (7, 4), (8, 9), (10, 11)])
@@ -18,7 +17,7 @@ PAIRS = np.array([(0, 1), (2, 3), (1, 4), (5, 6), (7, 4), (8, 9), (10, 11)])
 
 @pytest.mark.parametrize("folds_by", FOLDS_BY)
 def test_each_pair_is_held_out_once_and_trains_otherwise(folds_by):
-    splits = folds.make(PAIRS, folds=3, folds_by=folds_by, seed=5)
+    splits = data.make_folds(PAIRS, folds=3, folds_by=folds_by, seed=5)
     assert sorted(np.concatenate([split.held_out for split in splits])) == list(range(7))
     for one in splits:
         assert sorted([*one.training, *one.held_out]) == list(range(7))
@@ -28,13 +27,13 @@ def test_each_pair_is_held_out_once_and_trains_otherwise(folds_by):
 
 def test_shared_sentences_are_counted():
     # The third pair, through sentence 1; sentence 4 is in none that trains.
-    assert folds.shared(PAIRS[[0, 1, 3]], PAIRS[[2, 4, 5, 6]]) == 1
+    assert data.shared(PAIRS[[0, 1, 3]], PAIRS[[2, 4, 5, 6]]) == 1
 
 
 @pytest.mark.parametrize(("count", "folds_by"), [(8, "random"), (6, "sentences")])
 def test_more_folds_than_groups_are_refused(count, folds_by):
     with pytest.raises(InputError, match=f"--folds: {count}"):
-        folds.make(PAIRS, folds=count, folds_by=folds_by, seed=0)
+        data.make_folds(PAIRS, folds=count, folds_by=folds_by, seed=0)
 
 
 @pytest.mark.parametrize(

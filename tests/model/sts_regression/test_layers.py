@@ -9,9 +9,8 @@ import tf_keras
 
 from model.sts_regression import regressor
 from model.sts_regression.data import Pairs
-from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.layers import Network, Sif
-from model.sts_regression.options import Settings
+from model.sts_regression.options import TABLE_2, Settings
 
 TABLE = np.array([[0, 0], [0, 0], [1, 0], [0, 1], [1, 1]], np.float32)
 TRAINING = [[2, 3], [2, 2], [3]]

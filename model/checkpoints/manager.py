@@ -13,7 +13,8 @@ from common.errors import message_of
 from common.fields import refused
 from common.files import write_text
 from model import BEST
-from model.checkpoints import files, model_dir, record
+from model.checkpoints import files, model_dir
+from model.checkpoints.model_dir import Best, Record
 from model.configs import schema
 from model.errors import TrainingError
 from model.tasks.pair_task import PairTask
@@ -100,11 +101,11 @@ class BestCheckpoint:
             max_to_keep=1,
             step_counter=state.global_step,
         )
-        self.best = (record.read(self._folder) or record.Record()).best
+        self.best = (Record.read(self._folder) or Record()).best
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves a checkpoint if this validation is the best so far."""
-        offered = record.Best(
+        offered = Best(
             step=int(self._global_step.numpy()), metric=self._metric, value=logs[self._metric]
         )
         if not self._is_better(offered):
@@ -116,10 +117,10 @@ class BestCheckpoint:
             return
         params = (self._run / model_dir.PARAMS_FILE).read_text(encoding="utf-8")
         write_text(self._folder / model_dir.PARAMS_FILE, params)
-        of_run = record.read(self._run) or record.Record()
-        record.write(self._folder, record.Record(vocabulary=of_run.vocabulary, best=offered))
+        of_run = Record.read(self._run) or Record()
+        Record(vocabulary=of_run.vocabulary, best=offered).write(self._folder)
 
-    def _is_better(self, offered: record.Best) -> bool:
+    def _is_better(self, offered: Best) -> bool:
         """Whether a validation is the best so far; NaN, as Pearson's r may be, never is."""
         if math.isnan(offered.value) or self.best is None:
             return not math.isnan(offered.value)

@@ -12,17 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 from official.core import config_definitions
 
 from common.errors import InputError, reading
 from common.files import write_text
 from model import BEST
-from model.checkpoints import files, record
+from model.checkpoints import files
 from model.optimizer import DECAY_STEPS
 from model.text import vocabulary
 
-PARAMS_FILE = "params.yaml"
+PARAMS_FILE, RUN_FILE = "params.yaml", "run.json"
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""
@@ -31,13 +32,54 @@ _EVALUATED = ("task.model", "trainer.average_decay")
 model."""
 
 
+Records = dict[str, dict[str, list[int | str | None]]]
+"""Section, such as `task.train_data`, -> file -> its bytes, and its checksum if it is known."""
+
+
+class Best(msgspec.Struct):
+    """The validation that was best so far."""
+
+    step: int
+    metric: str
+    value: float
+
+
+class Record(msgspec.Struct, omit_defaults=True):
+    """What is read and written as `run.json`."""
+
+    vocabulary: dict[str, str] = {}
+    """Checksum of each file of the vocabulary, if the run has one."""
+    data: Records = {}
+    """What is trained on."""
+    best: Best | None = None
+    """Only in `best/`."""
+    validated: int | None = None
+    """The step at which the run has ended, with its validation."""
+    failure: str = ""
+    """Why the finished run failed, if it did."""
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Record | None":
+        """The record of a folder; None if it has none."""
+        path = Path(folder, RUN_FILE)
+        if not path.exists():
+            return None
+        with reading(f"{path} is damaged"):
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+
+    def write(self, folder: str | Path) -> None:
+        """Replaces the record of a folder."""
+        text = msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+        write_text(Path(folder, RUN_FILE), f"{text}\n")
+
+
 def prepare(
     params: config_definitions.ExperimentConfig,
     *,
     mode: str,
     folder: Path,
-    data: record.Records | None = None,
-) -> record.Record:
+    data: Records | None = None,
+) -> Record:
     """Checks that a run may begin or go on in a folder; returns what it then knows of itself.
 
     A folder with a best checkpoint only may start at step 0 again, if its parameters are the same.
@@ -47,20 +89,20 @@ def prepare(
       InputError: if it holds another run or another run's best checkpoint or, in mode `eval`, no
         checkpoint.
     """
-    of_run, last, best = record.read(folder), files.last(folder), files.last(folder / BEST)
+    of_run, last, best = Record.read(folder), files.last(folder), files.last(folder / BEST)
     if mode == "eval":
         if last is None:
             raise InputError(f"{folder} holds no checkpoint to evaluate")
         _require_same(params, folder, fixed=_EVALUATED)
-        return of_run or record.Record()
+        return of_run or Record()
     is_begun = last is not None or (folder / PARAMS_FILE).exists()
     if (of_run is None and is_begun) or (of_run and of_run.best):
-        what = "a best checkpoint" if of_run else f"a run without its {record.FILE}"
+        what = "a best checkpoint" if of_run else f"a run without its {RUN_FILE}"
         raise InputError(
             f"{folder} holds {what}, from which no training goes on; accepted: the folder of a "
             f"run, or a new one, for example with task.init_checkpoint={folder}"
         )
-    of_run = of_run or record.Record()
+    of_run = of_run or Record()
     if last:
         _require_same(params, folder, fixed=_FIXED)
         _require_same_data(of_run.data, data or {}, folder)
@@ -72,7 +114,7 @@ def prepare(
     return of_run
 
 
-def _require_same_data(earlier: record.Records, now: record.Records, folder: Path) -> None:
+def _require_same_data(earlier: Records, now: Records, folder: Path) -> None:
     """A run's place in its records would be that of others."""
     for section, files_now in now.items():
         before = earlier.get(section, {})
@@ -115,11 +157,11 @@ def flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", value
 
 
-def write(params: config_definitions.ExperimentConfig, folder: Path, of_run: record.Record) -> None:
+def write(params: config_definitions.ExperimentConfig, folder: Path, of_run: Record) -> None:
     """Writes, when a run begins or goes on, its parameters and record."""
     text = yaml.safe_dump(params.as_dict(), default_flow_style=False)
     with reading(folder):  # a full disk
-        record.write(folder, of_run)
+        of_run.write(folder)
         write_text(folder / PARAMS_FILE, text)
 
 
@@ -138,7 +180,7 @@ def require_vocabulary(folder: str | Path, named: str) -> None:
 
     The run's ids would be of other words. A run of an earlier version has no checksums.
     """
-    of_run = record.read(folder)
+    of_run = Record.read(folder)
     now = vocabulary.checksums(named)
     if of_run and of_run.vocabulary and now and now != of_run.vocabulary:
         raise InputError(

@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from common.errors import InputError, message_of, reading
 from model import BEST, LAST
-from model.checkpoints import files, model_dir, record
+from model.checkpoints import files, model_dir
+from model.checkpoints.model_dir import Record
 from model.configs import schema
 from model.dual_encoder import DualEncoder, build
 from model.ema import WeightAverage
@@ -43,7 +44,7 @@ def find_checkpoint(folder: str | Path, which: str = LAST) -> str:
             f"{folder} holds no checkpoint with its {model_dir.PARAMS_FILE}; accepted: a folder "
             "that `python -m model --model_dir` has written, in mode train_and_eval for the best"
         )
-    of_run, of_best = record.read(folder), record.read(folder / BEST)
+    of_run, of_best = Record.read(folder), Record.read(folder / BEST)
     if of_run and of_run.failure:
         print(f"warning: {folder}: the run failed: {of_run.failure}", flush=True)
     if of_best and (best := of_best.best) and not checkpoint.endswith(f"-{best.step}"):

@@ -16,7 +16,7 @@ from common.errors import InputError
 from common.fields import refused
 from common.files import claim
 from model import BEST, EVAL, MODES, TRAIN, TRAIN_AND_EVAL, cluster, optimizer
-from model.checkpoints import files, model_dir, record
+from model.checkpoints import files, model_dir
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
 from model.training.asynchronous import AsynchronousTrainer
@@ -178,7 +178,7 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
         run.record.failure = _failure(controller)
         if run.mode == TRAIN_AND_EVAL:
             run.record.validated = run.step
-        record.write(run.folder, run.record)
+        run.record.write(run.folder)
     if failure := _failure(controller):
         raise TrainingError(failure)
     return validated

@@ -7,8 +7,9 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from model.checkpoints import files, model_dir, record
+from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints, best_metric
+from model.checkpoints.model_dir import Record
 from model.configs import schema
 from model.errors import TrainingError
 from model.tasks import multitask
@@ -79,7 +80,7 @@ def offers(parse, tmp_path):
 
     Steps are counted from 1. With `directory` as a worker that is not the chief.
     """
-    model_dir.write(parse(), tmp_path, record.Record())
+    model_dir.write(parse(), tmp_path, Record())
 
     def steps_of_the_best(*validations, directory=tmp_path, **overrides):
         params, step = parse(**overrides), tf.Variable(0, dtype=tf.int64)
@@ -113,7 +114,7 @@ LOWEST = {"trainer__best_checkpoint_eval_metric": "validation_loss"}
 def test_the_best_so_far_is_kept(offers, tmp_path, capsys, metric, values, steps, overrides):
     assert offers(*({metric: value} for value in values), **overrides) == steps
     best = tmp_path / "best"
-    found = record.read(best).best
+    found = Record.read(best).best
     assert (found.step, found.metric, found.value) == (steps[-1], metric, values[steps[-1] - 1])
     assert kept(best) == [f"ckpt-{steps[-1]}.index"]
     assert (best / "params.yaml").read_text() == (tmp_path / "params.yaml").read_text()
@@ -139,7 +140,7 @@ def test_another_worker_decides_alike_and_writes_nothing(offers, tmp_path):
     offers({"p_at_1": 0.5})
     assert offers({"p_at_1": 0.4}, {"p_at_1": 0.6}, directory=tmp_path / "scratch") == [1, 2]
     assert kept(tmp_path / "best") == ["ckpt-1.index"]
-    assert record.read(tmp_path / "best").best.value == 0.5
+    assert Record.read(tmp_path / "best").best.value == 0.5
 
 
 def test_a_checkpoint_that_cannot_be_written_ends_the_run(offers, tmp_path):

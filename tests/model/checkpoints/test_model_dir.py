@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from common import sts
 from common.errors import InputError
-from model.checkpoints import model_dir, record, trained
-from model.checkpoints.record import Best, Record
+from model.checkpoints import model_dir, trained
+from model.checkpoints.model_dir import Best, Record
 from model.dual_encoder import build
 from model.ema import WeightAverage
 from model.training.validation import pearson
@@ -76,22 +76,22 @@ def test_a_run_goes_on_with_the_records_that_it_began_with(begun, parse, records
 
 
 def test_the_folders_that_no_run_goes_on_in(begun, parse, tmp_path, capsys):
-    (begun / record.FILE).rename(begun / "elsewhere")
-    with pytest.raises(InputError, match=record.FILE):
+    (begun / model_dir.RUN_FILE).rename(begun / "elsewhere")
+    with pytest.raises(InputError, match=model_dir.RUN_FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
     model_dir.prepare(parse(), mode="eval", folder=begun)
     for path in begun.glob("ckpt*"):
         path.unlink()
-    with pytest.raises(InputError, match=record.FILE):
+    with pytest.raises(InputError, match=model_dir.RUN_FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
-    (begun / "elsewhere").rename(begun / record.FILE)
+    (begun / "elsewhere").rename(begun / model_dir.RUN_FILE)
     # As a run that was killed at once has left it.
     model_dir.prepare(parse(), mode="train", folder=begun)
     with pytest.raises(InputError, match="no checkpoint to evaluate"):
         model_dir.prepare(parse(), mode="eval", folder=begun)
     # A best checkpoint alone: the run begins anew, unless it is another one.
     best = begin(begun / "best", parse())
-    record.write(best, Record(best=Best(step=1, metric="p_at_1", value=0.5)))
+    Record(best=Best(step=1, metric="p_at_1", value=0.5)).write(best)
     model_dir.prepare(parse(), mode="train", folder=begun)
     assert "restarts at step 0" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"task\.seed was 0, now 5"):
@@ -160,12 +160,12 @@ def assert_same(layer, expected):
 def save(model, params, folder, **more):
     """A model folder of a model."""
     checkpoint = tf.train.Checkpoint(model=model, **more).save(f"{folder}/ckpt")
-    model_dir.write(params, folder, record.Record())
+    model_dir.write(params, folder, Record())
     return checkpoint
 
 
 def test_a_model_is_the_average_that_was_validated(reddit_run, sts_dev):
-    best = record.read(reddit_run / "best").best
+    best = Record.read(reddit_run / "best").best
     assert best.metric == "sts_dev_pearson"
     for folder in (reddit_run, reddit_run / "best"):
         model, _ = trained.load(folder)
@@ -232,12 +232,12 @@ def test_what_is_no_model_folder_and_a_failed_run_are_named(blank, parse, tmp_pa
     checkpoint = save(model, parse(), tmp_path)
     with pytest.raises(InputError, match=f"{tmp_path}/best"):
         trained.find_checkpoint(tmp_path, "best")  # it was not validated
-    record.write(tmp_path, record.Record(failure="the embeddings are one point"))
+    Record(failure="the embeddings are one point").write(tmp_path)
     trained.find_checkpoint(tmp_path)
     assert "the embeddings are one point" in capsys.readouterr().out
     (tmp_path / "params.yaml").unlink()
     with pytest.raises(InputError, match=r"params\.yaml"):
         trained.initialize(model, checkpoint)
-    model_dir.write(parse(task__model__text__word_buckets=50), tmp_path, record.Record())
+    model_dir.write(parse(task__model__text__word_buckets=50), tmp_path, Record())
     with pytest.raises(InputError, match=checkpoint):
         trained.load(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from common.errors import InputError
 from model.__main__ import main
-from model.checkpoints import record
+from model.checkpoints.model_dir import Record
 from model.configs import parsing, schema
 from model.layers import encoders
 
@@ -42,7 +42,7 @@ def test_the_command_learns_exports_and_embeds_with_it(run, arguments, tmp_path)
     train = ("-m", "model", "--import_module=my_encoder", *flags)
     done = run(*train, "--config_file", tmp_path / "mean.yaml")
     assert done.returncode == 0, done.stderr
-    assert record.read(tmp_path / "run" / "best").best.value > 0.15  # P@1; by chance 0.03
+    assert Record.read(tmp_path / "run" / "best").best.value > 0.15  # P@1; by chance 0.03
     assert "dim: 64" in (tmp_path / "run" / "params.yaml").read_text()
     export = ("-m", "export", "--model_dir", tmp_path / "run", "--output", tmp_path / "module")
     refused = run(*export)

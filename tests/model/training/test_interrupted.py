@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from model.__main__ import main
-from model.checkpoints import record
+from model.checkpoints.model_dir import Record
 from model.ema import WeightAverage
 from tests.conftest import steps_of
 from tests.model.training.test_resume import variables
@@ -93,7 +93,7 @@ def test_a_disk_that_fills_up_leaves_what_was_steps_of(ends, arguments, begun, t
         assert the_error(output).endswith(f"The last checkpoint is {begun}/ckpt-20")
         best = {"trainer__validation_interval": 20, "trainer__checkpoint_interval": 1000}
         assert ends(tmp_path / "other", mode="train_and_eval", **best)[0] == 1
-    assert record.read(tmp_path / "other/best") is None
+    assert Record.read(tmp_path / "other/best") is None
     assert steps_of(begun) == [20]
     for name, value in variables(begun).items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)

@@ -9,7 +9,7 @@ import pytest
 from common.sts import Pair
 from data_pipeline.pairs.tfrecord import FEATURES
 from export.__main__ import main as export
-from model.checkpoints import record
+from model.checkpoints.model_dir import Record
 from model.training import run
 from model.training.monitoring import collapse, overfitting
 from model.training.validation import pearson
@@ -148,9 +148,9 @@ def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_pa
     params = overfit(trainer__train_steps=1000, trainer__early_stopping_patience=2)
     run.run_experiment(params, mode="train_and_eval", folder=folder)
     printed = capsys.readouterr().out
-    best = record.read(folder / "best").best
+    best = Record.read(folder / "best").best
     assert best.step < 980
-    assert record.read(folder).validated == best.step + 20
+    assert Record.read(folder).validated == best.step + 20
     assert "warning: p_at_1" in printed
     assert run.run_experiment(params, mode="train_and_eval", folder=folder) == {}
     assert "already trained" in capsys.readouterr().out
@@ -159,7 +159,7 @@ def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_pa
 @pytest.mark.parametrize("options", [[], ["--checkpoint", "best"]])
 def test_the_last_or_the_best_is_exported(trained, tmp_path, monkeypatch, capsys, options):
     verify_here(monkeypatch)
-    best = record.read(trained / "best").best
+    best = Record.read(trained / "best").best
     assert best.step < 60
     export(["--model_dir", str(trained), "--output", str(tmp_path / "module"), *options])
     step = best.step if "best" in options else 60

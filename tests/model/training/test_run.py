@@ -11,7 +11,7 @@ import tf_keras
 
 from common.errors import InputError
 from common.files import ClaimedError, claim
-from model.checkpoints import record
+from model.checkpoints.model_dir import Record
 from model.training import run
 from tests.conftest import steps_of
 
@@ -44,7 +44,7 @@ def test_a_run_goes_on_learns_and_is_validated_once(parse, begun, capfd):
     assert "60/60" in last
     assert steps_of(begun) == [20, 40, 60]
     assert not (begun / "ckpt-1_temp").exists()
-    assert record.read(begun / "best").best.step == 60
+    assert Record.read(begun / "best").best.step == 60
     before = (begun / "params.yaml").read_text()
     shorter = parse(trainer__train_steps=20, trainer__checkpoint_interval=5)
     for mode in ("train", "train_and_eval"):
@@ -59,10 +59,10 @@ def test_a_run_that_was_stopped_before_its_validation_is_validated(parse, copied
         lines = capfd.readouterr().out.splitlines()
         assert sum(line.startswith("validation: ") for line in lines) == 1
         # Prolonged, and stopped at its end.
-        of_run = record.read(copied)
+        of_run = Record.read(copied)
         assert of_run.validated == 60
         of_run.validated = 40
-        record.write(copied, of_run)
+        of_run.write(copied)
 
 
 def test_another_run_is_refused_before_it_changes_anything(parse, copied):

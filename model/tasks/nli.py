@@ -7,7 +7,7 @@ import tensorflow as tf
 from data_pipeline.pairs import tfrecord
 from model import losses
 from model.configs import schema
-from model.dual_encoder import Compared, DualEncoder
+from model.dual_encoder import DualEncoder
 from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
@@ -42,17 +42,14 @@ class NliTask(PairTask):
         }
         return texts | {tfrecord.LABEL: labels}
 
-    def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Compared:
-        """Embeddings and logits."""
-        premises, hypotheses = batch[tfrecord.PREMISE], batch[tfrecord.HYPOTHESIS]
-        return model.compare(premises, hypotheses, training=training)
-
     def measure(
-        self, batch: dict[str, Any], outputs: Compared, *, training: bool
+        self, model: DualEncoder, batch: dict[str, Any], *, training: bool
     ) -> dict[str, tf.Tensor]:
         """Cross-entropy and accuracy; in training the labels are smoothed, and the softmax over
         entailed hypotheses is added to the loss that is minimized.
         """
+        sides = (batch[name] for name in (tfrecord.PREMISE, tfrecord.HYPOTHESIS))
+        outputs = model.compare(*sides, training=training)
         labels, objective = batch[tfrecord.LABEL], self.objective
         smoothing = self.params.model.nli.label_smoothing if training else 0.0
         classified = losses.nli_softmax(outputs.logits, labels, smoothing=smoothing)

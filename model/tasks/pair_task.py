@@ -45,12 +45,13 @@ class PairTask(abc.ABC):
         """Serialized records, string [batch] -> a batch: ids of texts, and what labels them."""
 
     @abc.abstractmethod
-    def forward(self, model: tf_keras.Model, batch: dict[str, Any], *, training: bool) -> Any:
-        """The model's outputs for a batch."""
+    def measure(
+        self, model: tf_keras.Model, batch: dict[str, Any], *, training: bool
+    ) -> dict[str, tf.Tensor]:
+        """`loss` and `metrics` of a batch: float32 scalars, means over this replica's records.
 
-    @abc.abstractmethod
-    def measure(self, batch: dict[str, Any], outputs: Any, *, training: bool) -> dict[str, Any]:
-        """`loss` and `metrics` of a batch: float32 scalars, means over this replica's records."""
+        For validation without dropout, margin and label smoothing.
+        """
 
     def check(self, records: Records) -> dict[str, Any]:
         """As `Records.check`, before a run starts, of `train` or `validation`."""
@@ -77,15 +78,7 @@ class PairTask(abc.ABC):
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         tape = tf.GradientTape()
         with tape, gradients.Step(tape, exchange_dtype=exchange_dtype).watching() as step:
-            outputs = self.forward(model, inputs, training=True)
-            logs = self.measure(inputs, outputs, training=True)
+            logs = self.measure(model, inputs, training=True)
             scaled = logs[self.loss] / replicas
         norm = step.train(scaled, model.trainable_variables, optimizer, measure_norm=measure_norm)
         return logs | {GRADIENT_NORM: norm}
-
-    def validation_step(
-        self, inputs: dict[str, Any], model: tf_keras.Model
-    ) -> dict[str, tf.Tensor]:
-        """Loss and metrics of a batch, without dropout, margin or label smoothing."""
-        outputs = self.forward(model, inputs, training=False)
-        return self.measure(inputs, outputs, training=False)

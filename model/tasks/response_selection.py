@@ -76,19 +76,14 @@ class ResponseSelectionTask(PairTask):
             ids[_CONTEXT] = self.text(self._joined(texts))
         return ids | keys
 
-    def forward(
-        self, model: DualEncoder, batch: dict[str, Any], *, training: bool
-    ) -> losses.Encoded:
-        """Encodes inputs and responses."""
-        return model(batch, training=training)
-
     def measure(
-        self, batch: dict[str, Any], outputs: losses.Encoded, *, training: bool
+        self, model: DualEncoder, batch: dict[str, Any], *, training: bool
     ) -> dict[str, tf.Tensor]:
         """In-batch softmax loss and P@N; validation has the paper's loss, whatever is trained."""
+        encoded = model(batch, training=training)
         objective = self.objective if training else schema.Objective()
         keys = losses.Keys(batch[f"{tfrecord.INPUT}_key"], batch[f"{tfrecord.RESPONSE}_key"])
-        scored = losses.in_batch_softmax(outputs, objective, keys=keys)
+        scored = losses.in_batch_softmax(encoded, objective, keys=keys)
         ranks = losses.ranks(scored)
         precisions = [tf.reduce_mean(tf.cast(ranks < at, tf.float32)) for at in _AT]
         return {self.loss: scored.loss} | dict(zip(self.metrics, precisions, strict=True))

@@ -47,16 +47,12 @@ class TeacherTask(PairTask):
             raise records.error(f"embeddings of {found}; accepted: the output of one encoder")
         return firsts
 
-    def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
-        """The student's embeddings: float32 [batch, embedding_dim]."""
-        return model.encode_inputs(batch[targets.TEXT], training=training)
-
     def measure(
-        self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
+        self, model: DualEncoder, batch: dict[str, Any], *, training: bool
     ) -> dict[str, tf.Tensor]:
         """Softmax over the batch's targets, plus the weighted parts beside it."""
         objective = self.objective
-        student = tf.cast(outputs, tf.float32)
+        student = tf.cast(model.encode_inputs(batch[targets.TEXT], training=training), tf.float32)
         teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])
         encoded = losses.Encoded(student, teacher, tf.constant(objective.scale))
         scored = losses.in_batch_softmax(encoded, schema.Objective())

@@ -87,7 +87,7 @@ class Validator(orbit.AbstractEvaluator):
     def _make_step(self, task: PairTask) -> Callable[[dict], tf.Tensor]:
         @tf.function(autograph=False, reduce_retracing=True)
         def step(batch: dict) -> tf.Tensor:
-            logs = task.validation_step(batch, self._model)
+            logs = task.measure(self._model, batch, training=False)
             return tf.stack([logs[name] for name in (task.loss, *task.metrics)])
 
         return step

@@ -67,7 +67,7 @@ def test_the_true_response_is_among_the_best_1_3_and_10():
         scores[row, others] = 1.0
     task = response_selection()
     batch = task.parse(pairs(*((f"question {n}", f"answer {n}") for n in range(12))))
-    logs = task.validation_step(batch, scoring(scores))
+    logs = task.measure(scoring(scores), batch, training=False)
     assert task.metrics == ("p_at_1", "p_at_3", "p_at_10")
     found = [logs[name].numpy() for name in task.metrics]
     np.testing.assert_allclose(found, [6 / 12, 8 / 12, 10 / 12], rtol=1e-6)
@@ -105,8 +105,8 @@ def test_what_makes_training_harder_is_no_part_of_a_validation():
     task = response_selection(margin=0.5)
     batch = task.parse(pairs(("a", "b"), ("c", "d")))
     model = scoring([[1, 0], [0, 1]])
-    training = task.measure(batch, model(batch), training=True)["loss"]
-    validation = task.validation_step(batch, model)["loss"]
+    training = task.measure(model, batch, training=True)["loss"]
+    validation = task.measure(model, batch, training=False)["loss"]
     np.testing.assert_allclose(validation, np.log(1 + np.exp(-1)), rtol=1e-6)
     np.testing.assert_allclose(training, np.log(1 + np.exp(-0.5)), rtol=1e-6)
 
@@ -117,13 +117,12 @@ def test_loss_and_accuracy_of_nli(weight):
     task = NliTask(schema.NliClassification(model=MODEL, objective=objective))
     batch = task.parse(nli_pairs(2, 0, 1))
     model = classifying([[[0, 0, 9]], [[0, 6, 0]], [[6, 0, 0]]])
-    logs = task.validation_step(batch, model)
+    logs = task.measure(model, batch, training=False)
     # One of three is right, the others cost 6. Smoothed, in training, it costs 0.3 * 9 * 2 / 3 and
     # they 0.7 * 6 + 0.3 * 6 * 2 / 3.
     np.testing.assert_allclose(logs["loss"], 4, rtol=2e-3)
     # All hypotheses are alike, so that the entailed one is picked with a probability of a third.
-    logits = task.forward(model, batch, training=True)
-    found = task.measure(batch, logits, training=True)["loss"]
+    found = task.measure(model, batch, training=True)["loss"]
     np.testing.assert_allclose(found, 4.2 + weight * np.log(3), rtol=2e-3)
     assert logs.keys() == {"loss", *task.metrics}
     np.testing.assert_allclose(logs["nli_accuracy"], 1 / 3, rtol=1e-6)

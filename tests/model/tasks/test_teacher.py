@@ -42,7 +42,7 @@ def test_the_loss_is_a_softmax_of_cosines_and_the_weighted_distance():
     batch = found.parse(targets([1, 0], [0, 1]))
     # Cosines with both targets: 0.6 and 0.8 of the first text, 0 and 1 of the second.
     student = Student([0.6, 0.8, 0.0], [0.0, 1.0, 0.0])
-    logs = found.validation_step(batch, student)
+    logs = found.measure(student, batch, training=False)
     softmax = (np.log(1 + np.exp(2 * 0.2)) + np.log(1 + np.exp(-2))) / 2
     expected = softmax + 3 * (1 - (0.6 + 1) / 2)
     assert logs["loss"].numpy() == pytest.approx(expected, rel=1e-6)
@@ -63,7 +63,9 @@ def test_the_matrix_is_the_cross_entropy_between_softmaxes_of_cosines_with_other
         wanted, found = (np.exp(2 * np.array(cosines)) for cosines in (of_teacher, of_student))
         expected -= wanted / wanted.sum() @ np.log(found / found.sum()) / 3
     without, with_matrix = (
-        task(scale=2.0, matrix_weight=weight).validation_step(batch, student)["loss"].numpy()
+        task(scale=2.0, matrix_weight=weight)
+        .measure(student, batch, training=False)["loss"]
+        .numpy()
         for weight in (0.0, 1.5)
     )
     assert with_matrix - without == pytest.approx(1.5 * expected, rel=1e-3)  # of half floats

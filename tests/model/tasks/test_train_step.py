@@ -67,7 +67,7 @@ def norm(changes):
 
 def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model):
     task, batch = response_selection(model)
-    expected = task.measure(batch, model(batch), training=True)
+    expected = task.measure(model, batch, training=True)
     found, changes = train(model, task, batch, optimizer())
     assert found.keys() == {"loss", *task.metrics, "norm/gradient"}
     assert found["loss"] == pytest.approx(float(expected["loss"]), abs=1e-6)

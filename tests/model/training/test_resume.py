@@ -63,10 +63,7 @@ MOMENTS = [
         *(signal.SIGKILL, "tensorflow.python.checkpoint.checkpoint_management", ""),
         *("update_checkpoint_state_internal", 3),
     ),
-    (
-        *(signal.SIGTERM, "model.tasks.response_selection", "ResponseSelectionTask"),
-        *("validation_step", 1),
-    ),
+    (signal.SIGTERM, "model.training.validation", "Validator", "_measured", 1),
     (signal.SIGKILL, "model.ema", "WeightAverage", "step", 47),
 ]
 """A signal, and the function and the call that it arrives in."""

@@ -13,7 +13,7 @@ from scipy import sparse
 from common import sts
 from common.errors import InputError
 from model.sts_regression.options import RANDOM, SENTENCES, Settings
-from model.sts_regression.words import UNKNOWN, WordVectors, load_vectors, split
+from model.sts_regression.words import UNKNOWN, load_vectors, row_of, split
 
 CORPUS, TEST = "sts2016", "sts2017_track5"
 """Names of the training pairs, and of those that every fold is scored on, too."""
@@ -58,7 +58,8 @@ class Prepared(NamedTuple):
     settings: Settings
     corpus: Pairs
     test: Pairs
-    vectors: WordVectors
+    table: np.ndarray
+    """The word vectors: float32 [words, dim]."""
     counts: dict[str, int]
     """How many words there are, and how many of them have no vector."""
     splits: dict[str, list[Split]]
@@ -68,7 +69,7 @@ class Prepared(NamedTuple):
 
     def identity(self) -> dict[str, Any]:
         """The settings, and hashes of pairs and vectors."""
-        table = hashlib.sha256(self.vectors.table.tobytes()).hexdigest()
+        table = hashlib.sha256(self.table.tobytes()).hexdigest()
         tests = {name: test["sha256"] for name, test in self.about["tests"].items()}
         data = {"corpus": self.about["sha256"], "vectors": table} | tests
         return dataclasses.asdict(self.settings) | data
@@ -90,8 +91,8 @@ def prepare(
     if [] in words:
         raise InputError(f"--data: no words in the sentence {sentences[words.index([])]!r}")
     wanted = {word for sentence in words for word in sentence}
-    vectors = load_vectors(vectors_path, wanted)
-    rows = vectors.ids(words)
+    row_of_word, table = load_vectors(vectors_path, wanted)
+    rows = [[row_of(word, row_of_word) for word in sentence] for sentence in words]
     # The two sentences of each pair: int [pairs, 2].
     of_pairs = np.split(numbers.reshape(-1, 2), [len(pairs[0])])
 
@@ -117,7 +118,7 @@ def prepare(
         settings=settings,
         corpus=corpus,
         test=test,
-        vectors=vectors,
+        table=table,
         counts={
             "words": sum(len(rows[number]) for number in numbers),
             "words_without_vector": len(unknown),
@@ -128,7 +129,7 @@ def prepare(
         | {
             "tests": {TEST: files[1].provenance() | about_test},
             "word_vectors": vectors_path.name,
-            "word_dim": vectors.table.shape[1],
+            "word_dim": table.shape[1],
         },
     )
 

@@ -1,12 +1,13 @@
 """Word vectors -> sentence embedding -> score (Prijatelj et al. 2017, section 3)."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
+from model.sts_regression.options import Experiment, Settings
 from model.sts_regression.words import PADDING
 
 SIF_A = 1e-3
@@ -59,25 +60,52 @@ class Sif(tf_keras.layers.Layer):
         return means - along[:, tf.newaxis] * self.component
 
 
-class Network(NamedTuple):
-    """The parts of a regressor, on Keras tensors.
+class Network:
+    """A regressor: word vectors, an embedding of each sentence, a comparator.
 
     Embeddings map words, int32 [batch, time], and their vectors, float32 [batch, time, dim], to
     float32 [batch, steps, width], of which the last step is the sentence embedding. Comparators map
     two of these and a mask, bool [batch, time], false where both sentences have ended, to scores,
     float32 [batch, 1].
+
+    Args:
+      experiment, settings: the row of table 2, and how it is trained.
+      table: the word vectors, float32 [words, dim], which are not trained.
+      training: rows of the table for each training sentence, of both sides. SIF is fitted to them.
+      seed: one number is drawn from it for each matrix of weights.
     """
 
-    units: int
-    gates: str
-    layers: int
-    """Of a stack of LSTMs."""
-    table: np.ndarray
-    """float32 [words, dim]: the word vectors."""
-    training: Sequence[Sequence[int]]
-    """Rows of the table for each training sentence, of both sides. SIF is fitted to them."""
-    seeds: Iterator[int]
-    """One is drawn for each matrix of weights."""
+    def __init__(
+        self,
+        experiment: Experiment,
+        settings: Settings,
+        *,
+        table: np.ndarray,
+        training: Sequence[Sequence[int]],
+        seed: int,
+    ):
+        self.experiment, self.table, self.training = experiment, table, training
+        self.units, self.gates = settings.units or table.shape[1], settings.gates
+        numbers = np.random.default_rng(seed)
+        self.seeds = (int(numbers.integers(2**31)) for _ in itertools.count())
+
+    def model(self) -> tf_keras.Model:
+        """With initial weights: two inputs, int32 [batch, time], `PADDING` after the last word.
+
+        Returns float32 [batch, 1], any number. Each sentence has an encoder of its own ("A single
+        LSTM per sentence", "two stacks of LSTMs").
+        """
+        sides = [tf_keras.Input([None], dtype=tf.int32, name=name) for name in ("first", "second")]
+        time = tf.maximum(*(tf.shape(side)[1] for side in sides))
+        ids = [tf.pad(side, [[0, 0], [0, time - tf.shape(side)[1]]]) for side in sides]
+        vectors = tf_keras.layers.Embedding(
+            *self.table.shape, weights=[self.table], trainable=False
+        )
+        embed = getattr(self, self.experiment.embedding)
+        embedded = [embed(side, vectors(side)) for side in ids]
+        compare = getattr(self, self.experiment.comparator)
+        has_word = tf.logical_or(*(side != PADDING for side in ids))
+        return tf_keras.Model(sides, compare(*embedded, has_word))
 
     def lstm(self, *, go_backwards: bool = False) -> tf_keras.layers.RNN:
         """An LSTM layer: float32 [batch, time, dim] -> float32 [batch, time, units].
@@ -114,7 +142,7 @@ class Network(NamedTuple):
 
     def lstm_stack(self, ids: tf.Tensor, vectors: tf.Tensor) -> tf.Tensor:
         """Embedding: LSTMs, each reading the outputs of the one before (section 3.2.3)."""
-        for _ in range(self.layers):
+        for _ in range(self.experiment.layers):
             vectors = self.lstm()(vectors, mask=ids != PADDING)
         return vectors
 
@@ -135,7 +163,7 @@ class Network(NamedTuple):
         The shorter sentence repeats its last output until the longer one ends.
         """
         sequence = tf.concat([first, second], axis=2)
-        for _ in range(self.layers):
+        for _ in range(self.experiment.layers):
             sequence = self.lstm()(sequence, mask=mask)
         return self.dense(sequence[:, -1], self.units, 1)
 

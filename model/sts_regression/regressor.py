@@ -1,7 +1,6 @@
-"""Figure 1 of Prijatelj et al. 2017: words of two sentences -> a score; built, trained, applied."""
+"""Figure 1 of Prijatelj et al. 2017: a regressor, trained and applied."""
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -9,9 +8,7 @@ import tf_keras
 
 from common.errors import InputError
 from model.sts_regression.data import HIGHEST, Pairs
-from model.sts_regression.layers import Network
-from model.sts_regression.options import Experiment, Settings
-from model.sts_regression.words import PADDING
+from model.sts_regression.options import Settings
 
 BATCH = 32
 """Not in the paper; Keras's default."""
@@ -26,44 +23,6 @@ class DivergedError(InputError):
     def __init__(self, epoch: int):
         super().__init__(f"training diverged in epoch {epoch}; --preset quick has bounded gates")
         self.epoch = epoch
-
-
-def build(
-    experiment: Experiment,
-    settings: Settings,
-    *,
-    table: np.ndarray,
-    training: Sequence[Sequence[int]],
-    seed: int,
-) -> tf_keras.Model:
-    """A regressor with initial weights: word vectors, an embedding of each sentence, a comparator.
-
-    Each sentence has an encoder of its own ("A single LSTM per sentence", "two stacks of LSTMs").
-    The table, float32 [words, dim], is not trained; SIF is fitted to the rows of the training
-    sentences.
-
-    Returns:
-      A model of two inputs, int32 [batch, time], `PADDING` after the last word -> float32
-      [batch, 1], any number.
-    """
-    numbers = np.random.default_rng(seed)
-    network = Network(
-        units=settings.units or table.shape[1],
-        gates=settings.gates,
-        layers=experiment.layers,
-        table=table,
-        training=training,
-        seeds=(int(numbers.integers(2**31)) for _ in itertools.count()),
-    )
-    sides = [tf_keras.Input([None], dtype=tf.int32, name=name) for name in ("first", "second")]
-    time = tf.maximum(*(tf.shape(side)[1] for side in sides))
-    ids = [tf.pad(side, [[0, 0], [0, time - tf.shape(side)[1]]]) for side in sides]
-    vectors = tf_keras.layers.Embedding(*table.shape, weights=[table], trainable=False)
-    embed = getattr(network, experiment.embedding)
-    embedded = [embed(side, vectors(side)) for side in ids]
-    compare = getattr(network, experiment.comparator)
-    has_word = tf.logical_or(*(side != PADDING for side in ids))
-    return tf_keras.Model(sides, compare(*embedded, has_word))
 
 
 def train(

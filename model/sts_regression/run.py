@@ -25,6 +25,7 @@ from common.files import aside, claim, write_json, write_text
 from model.sts_regression import regressor as regressors
 from model.sts_regression import results
 from model.sts_regression.data import TEST, Pairs, Prepared, Split, prepare
+from model.sts_regression.layers import Network
 from model.sts_regression.options import CARRIED, TABLE_2, RunOptions
 from model.sts_regression.results import DIVERGED
 
@@ -112,10 +113,9 @@ def compute(
     """
     began, settings = time.perf_counter(), prepared.settings
     experiment, seed = TABLE_2[row], 1000 * settings.seed + number
-    pairs, table = prepared.corpus.take(split.training), prepared.vectors.table
-    regressor = regressors.build(
-        experiment, settings, table=table, training=pairs.sentences(), seed=seed
-    )
+    pairs = prepared.corpus.take(split.training)
+    given = {"table": prepared.table, "training": pairs.sentences(), "seed": seed}
+    regressor = Network(experiment, settings, **given).model()
     variables = regressor.trainable_variables
     if start:
         # SIF keeps the component of its own fold, which is not trained.

@@ -5,8 +5,7 @@ stays inside a number or an abbreviation. Case stays: a word is looked up as it 
 lower case.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -44,30 +43,19 @@ def split(sentences: tf.Tensor) -> tf.RaggedTensor:
     return tf.strings.split(sentences)
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    """A table of vectors, and the word of each row after `PADDING` and `UNKNOWN`."""
+def load_vectors(path: Path, wanted: Iterable[str]) -> tuple[dict[str, int], np.ndarray]:
+    """A table of word vectors, float32 [2 + words, dim], and the row of each word in it.
 
-    words: list[str]
-    table: np.ndarray
-    """float32 [2 + words, dim]."""
-
-    def ids(self, sentences: Iterable[list[str]]) -> list[list[int]]:
-        """The row of each word of each sentence: as written, else in lower case, else `UNKNOWN`."""
-        rows = {word: row for row, word in enumerate(self.words, start=UNKNOWN + 1)}
-        return [
-            [rows.get(word, rows.get(word.lower(), UNKNOWN)) for word in words]
-            for words in sentences
-        ]
-
-
-def load_vectors(path: Path, wanted: Iterable[str]) -> WordVectors:
-    """Vectors of the wanted words, looked up as written and in lower case, that a file has.
-
-    An InputError, which names the line, if the vectors cannot be used.
+    Of the wanted words, looked up as written and in lower case, that a file has. An InputError,
+    which names the line, if the vectors cannot be used.
     """
     found = word_vectors.of_words(path, wanted)
     if not found:
         raise InputError(f"{path}: has a vector for none of the words of the data")
-    rows = np.stack(list(found.values()))
-    return WordVectors(list(found), np.pad(rows, [(UNKNOWN + 1, 0), (0, 0)]))
+    rows = {word: row for row, word in enumerate(found, start=UNKNOWN + 1)}
+    return rows, np.pad(np.stack(list(found.values())), [(UNKNOWN + 1, 0), (0, 0)])
+
+
+def row_of(word: str, rows: Mapping[str, int]) -> int:
+    """The row of a word: as written, else in lower case, else `UNKNOWN`."""
+    return rows.get(word, rows.get(word.lower(), UNKNOWN))

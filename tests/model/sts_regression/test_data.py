@@ -9,7 +9,7 @@ import tensorflow as tf
 from common.errors import InputError
 from model.sts_regression import data, results
 from model.sts_regression.options import FOLDS_BY, TABLE_2
-from model.sts_regression.words import UNKNOWN, load_vectors, split
+from model.sts_regression.words import UNKNOWN, load_vectors, row_of, split
 
 PAIRS = np.array([(0, 1), (2, 3), (1, 4), (5, 6), (7, 4), (8, 9), (10, 11)])
 """The first, third and fifth hang together, through sentences 1 and 4."""
@@ -58,9 +58,9 @@ def test_words_are_split_as_glove_has_them(sentence, words):
 def test_words_are_tried_as_they_stand_then_in_lower_case(tmp_path):
     path = tmp_path / "vectors.txt.gz"
     path.write_bytes(gzip.compress(b"may 1 1\nMay 2 2\nother 3 3\nlast 4 4\n"))
-    found = load_vectors(path, {"May", "MAY", "june"})
-    assert found.ids([["May", "MAY"], ["june"]]) == [[3, 2], [UNKNOWN]]
-    np.testing.assert_array_equal(found.table, [[0, 0], [0, 0], [1, 1], [2, 2]])
+    rows, table = load_vectors(path, {"May", "MAY", "june"})
+    assert [row_of(word, rows) for word in ("May", "MAY", "june")] == [3, 2, UNKNOWN]
+    np.testing.assert_array_equal(table, [[0, 0], [0, 0], [1, 1], [2, 2]])
 
 
 def test_vectors_of_other_words_are_refused(tmp_path):
@@ -71,9 +71,9 @@ def test_vectors_of_other_words_are_refused(tmp_path):
 
 def test_glove_840b_is_read(real_data):
     path = real_data / "glove" / "glove.840B.300d.head596.txt.gz"
-    found = load_vectors(path, {"The", ",", "zyzzyva"})
-    assert set(found.words) == {"The", "the", ","}
-    assert found.table.shape[1] == 300
+    rows, table = load_vectors(path, {"The", ",", "zyzzyva"})
+    assert set(rows) == {"The", "the", ","}
+    assert table.shape[1] == 300
 
 
 def test_scores_by_hand():
@@ -113,7 +113,7 @@ def test_pairs_are_resampled_for_all_folds_together():
     assert results.bootstrap(np.stack([predicted, np.ones(200)]), gold, seed=1) == []
 
 
-def row_of(row, weights="fresh", *, pearson, lost=()):
+def result_of(row, weights="fresh", *, pearson, lost=()):
     counts = dict.fromkeys(results._COUNTS, 0) | dict.fromkeys(lost, 1)
     ways = {"folds_by": "random", "weights_between_folds": weights}
     return {
@@ -129,9 +129,9 @@ def row_of(row, weights="fresh", *, pearson, lost=()):
 def test_rows_stand_in_the_papers_order_beside_its_figures():
     made = results.markdown(
         [
-            row_of("lstm1_perceptron", pearson=None, lost=["folds_that_diverged"]),
-            row_of("lstm1_perceptron", "carried", pearson=0.5),
-            row_of("lstm2_lstm2", pearson=0.25),
+            result_of("lstm1_perceptron", pearson=None, lost=["folds_that_diverged"]),
+            result_of("lstm1_perceptron", "carried", pearson=0.5),
+            result_of("lstm2_lstm2", pearson=0.25),
         ]
     )
     header, _, *rows = (

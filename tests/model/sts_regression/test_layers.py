@@ -1,7 +1,5 @@
 """LSTMs, embeddings, comparators and whole regressors by hand, and what trains them."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -20,8 +18,9 @@ TIME, BATCH, DIM, UNITS = 5, 3, 4, 2
 LENGTHS = (5, 3, 1)
 
 
-def network(units=3, *, gates="printed", stack=1):
-    return Network(units, gates, stack, TABLE, TRAINING, itertools.count(1))
+def network(row="lstm1_perceptron", **settings):
+    given = Settings(**{"units": 3} | settings)
+    return Network(TABLE_2[row], given, table=TABLE, training=TRAINING, seed=1)
 
 
 def padded(*rows):
@@ -34,7 +33,7 @@ def words(*rows):
 
 
 def lstm(gates, *, dim=DIM, units=UNITS):
-    layer = network(units, gates=gates).lstm()
+    layer = network(units=units, gates=gates).lstm()
     layer.build((None, None, dim))
     return layer
 
@@ -163,16 +162,11 @@ def test_a_perceptron_sees_both_sides():
     np.testing.assert_allclose(found, [[1 + 20 + 700]])
 
 
-def built(row):
-    settings = Settings(units=3)
-    return regressor.build(TABLE_2[row], settings, table=TABLE, training=TRAINING, seed=1)
-
-
 @pytest.mark.parametrize(
     "row", [pytest.param(row, marks=[] if row in FEW else [pytest.mark.slow]) for row in TABLE_2]
 )
 def test_padding_does_not_change_a_score(row):
-    made = built(row)
+    made = network(row).model()
     sides = [padded([2, 3, 4], [3]), padded([2], [4, 2])]
     longer = [padded([2, 3, 4, 0], [3]), padded([2], [4, 2, 0, 0, 0])]
     np.testing.assert_allclose(made(sides), made(longer), rtol=1e-5)
@@ -197,7 +191,8 @@ def pairs(count=24, longest=9):
 
 def losses(row, some, *, epochs):
     settings = Settings(learning_rate=1e-2)
-    made = regressor.build(TABLE_2[row], settings, table=WIDE, training=some.sentences(), seed=0)
+    given = {"table": WIDE, "training": some.sentences(), "seed": 0}
+    made = Network(TABLE_2[row], settings, **given).model()
     return regressor.train(made, some, settings, epochs=epochs, seed=0)
 
 

@@ -62,14 +62,20 @@ def batches(pairs: Pairs, *, size: int, order: np.random.Generator) -> Iterator[
             yield parts[part]
 
 
-def predict(regressor: tf_keras.Model, pairs: Pairs) -> np.ndarray:
-    """Scores of all pairs, clipped to [0, 5]: float32 [n]; not finite if the model has diverged."""
+def predict(regressor: tf_keras.Model, pairs: Pairs, *, epochs: int) -> np.ndarray:
+    """Scores of all pairs, after so many epochs, clipped to [0, 5]: float32 [n].
+
+    Raises:
+      DivergedError: if a score is not finite; it may diverge on pairs held out alone.
+    """
     lengths = [max(len(a), len(b)) for a, b in zip(pairs.first, pairs.second, strict=True)]
     order = np.argsort(lengths, kind="stable")
     parts = np.split(order, range(_PREDICTION_BATCH, len(order), _PREDICTION_BATCH))
     found = np.empty(len(order), np.float32)
     found[order] = regressor.predict(_dataset(pairs, lambda: parts), verbose=0)[:, 0]
-    return np.where(np.isfinite(found), np.clip(found, 0, HIGHEST), found)
+    if not np.isfinite(found).all():
+        raise DivergedError(epochs)
+    return np.clip(found, 0, HIGHEST)
 
 
 def _dataset(pairs: Pairs, parts: Callable[[], Iterable[np.ndarray]]) -> tf.data.Dataset:

@@ -11,7 +11,6 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from common.errors import InputError
 from common.files import aside, claim, write_json, write_text
 from model.sts_regression import regressor as regressors
 from model.sts_regression import results
-from model.sts_regression.data import TEST, Pairs, Prepared, Split, prepare
+from model.sts_regression.data import TEST, Prepared, Split, prepare
 from model.sts_regression.layers import Network
 from model.sts_regression.options import CARRIED, TABLE_2, RunOptions
 from model.sts_regression.results import DIVERGED
@@ -113,8 +112,8 @@ def compute(
     """
     began, settings = time.perf_counter(), prepared.settings
     experiment, seed = TABLE_2[row], 1000 * settings.seed + number
-    pairs = prepared.corpus.take(split.training)
-    given = {"table": prepared.table, "training": pairs.sentences(), "seed": seed}
+    training, held_out = map(prepared.corpus.take, (split.training, split.held_out))
+    given = {"table": prepared.table, "training": training.sentences(), "seed": seed}
     regressor = Network(experiment, settings, **given).model()
     variables = regressor.trainable_variables
     if start:
@@ -123,22 +122,28 @@ def compute(
             for variable, value in zip(variables, weights.values(), strict=True):
                 variable.assign(value)
     epochs = settings.epochs(experiment.epochs)
-
-    def score(pairs: Pairs) -> np.ndarray:
-        predicted = regressors.predict(regressor, pairs)
-        if not np.isfinite(predicted).all():  # it may diverge on pairs held out alone
-            raise regressors.DivergedError(epochs)
-        return predicted
-
     found: dict[str, Any] = {
         "pairs_training": len(split.training),
         "pairs_held_out": len(split.held_out),
         results.SHARED: split.shared,
     }
     try:
-        losses = regressors.train(regressor, pairs, settings, epochs=epochs, seed=seed)
-        scores = _scores(score, split, prepared)
-        found |= {"losses": [round(loss, 5) for loss in losses]} | scores
+        losses = regressors.train(regressor, training, settings, epochs=epochs, seed=seed)
+        in_sample, predicted, of_test = (
+            regressors.predict(regressor, pairs, epochs=epochs)
+            for pairs in (training, held_out, prepared.test)
+        )
+        found |= {
+            "losses": [round(loss, 5) for loss in losses],
+            "in_sample": results.scores(in_sample, training.scores),
+            "out_of_sample": results.scores(predicted, held_out.scores),
+            "held_out": split.held_out.tolist(),
+            "predicted": _listed(predicted),
+            "tests": {
+                TEST: results.scores(of_test, prepared.test.scores)
+                | {"predicted": _listed(of_test)}
+            },
+        }
     except regressors.DivergedError as error:
         found[DIVERGED] = error.epoch
     finally:
@@ -151,17 +156,5 @@ def compute(
     return found | {"seconds": round(time.perf_counter() - began, 1)}
 
 
-def _scores(score: Callable[[Pairs], np.ndarray], split: Split, prepared: Prepared) -> dict:
-    """Scores in sample, out of sample and on the test, with the predictions of the last two."""
-    training, held_out = map(prepared.corpus.take, (split.training, split.held_out))
-    found = {"in_sample": results.scores(score(training), training.scores)}
-    predicted, of_test = score(held_out), score(prepared.test)
-    test = results.scores(of_test, prepared.test.scores) | {
-        "predicted": np.round(of_test.astype(float), 4).tolist()
-    }
-    return found | {
-        "out_of_sample": results.scores(predicted, held_out.scores),
-        "held_out": split.held_out.tolist(),
-        "predicted": np.round(predicted.astype(float), 4).tolist(),
-        "tests": {TEST: test},
-    }
+def _listed(predicted: np.ndarray) -> list[float]:
+    return np.round(predicted.astype(float), 4).tolist()

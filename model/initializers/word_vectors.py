@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 import tensorflow as tf
+from sklearn.linear_model import Ridge
 
 from common import word_vectors
 from common.errors import InputError
 from model.dual_encoder import DualEncoder
-from model.initializers import char_ngrams, cooccurrence
+from model.initializers import cooccurrence
 from model.tasks.pair_task import PairTask
 from model.teacher import targets
 from model.teacher.texts import ALL_TEXTS
@@ -35,6 +37,8 @@ _AT_ONCE = 1000
 _TEXTS = {name: tf.io.VarLenFeature(tf.string) for name in (*ALL_TEXTS, targets.TEXT)}
 _FIRST_WORDS = 100_000
 """Of a file, those that n-grams are fitted to; files list frequent words first."""
+_RIDGE = {"alpha": 1.0, "solver": "sparse_cg", "max_iter": 30, "tol": 1e-3}
+"""Near enough for a start."""
 
 
 def begin(model: DualEncoder, task: PairTask) -> None:
@@ -135,11 +139,9 @@ def _from_file(task: PairTask, *, dim: int) -> tuple[dict[int, np.ndarray], dict
     # Of words in one bucket, the most frequent gives its vector.
     in_order = sorted(found, key=lambda word: (-counts[word], word))
     of_ids: dict[int, np.ndarray] = {}
-    for start in range(0, len(in_order), _AT_ONCE):
-        part = in_order[start : start + _AT_ONCE]
-        first = task.text(tf.constant(part))[WORDS][:, 0]
-        for known_word, word_id in zip(part, first.numpy().tolist(), strict=True):
-            of_ids.setdefault(word_id, found[known_word])
+    ids = task.text(tf.constant(in_order))[WORDS][:, 0].numpy().tolist()
+    for known_word, word_id in zip(in_order, ids, strict=True):
+        of_ids.setdefault(word_id, found[known_word])
     return of_ids, of_words
 
 
@@ -163,10 +165,33 @@ def _into_char_ngrams(
     table = model.encoder.tables[CHAR_NGRAMS]
     buckets = table.shape[0]
     ngrams = char_ngram_ids(words, buckets=buckets)
-    found = char_ngrams.fitted(ngrams, vectors, buckets=buckets) * task.params.char_ngram_fit
+    found = of_ngrams(ngrams, vectors, buckets=buckets) * task.params.char_ngram_fit
     weight = task.params.model.encoder.get().char_ngram_weight
     table.assign_add(_of_the_first_replica(tf.constant(found / weight, table.dtype)))
-    return char_ngrams.sums(task.text.char_ngrams_of_words(), found)
+    return sums_of_ngrams(task.text.char_ngrams_of_words(), found)
+
+
+def of_ngrams(ngrams: np.ndarray, vectors: np.ndarray, *, buckets: int) -> np.ndarray:
+    """A vector for each id of n-grams, float32 [buckets, dim]; zeros if no word has it.
+
+    A ridge regression of words' vectors on their n-grams, so that the sum of a word's n-grams comes
+    near its vector: a word outside the vocabulary begins near words that are spelt like it. Of the
+    words' n-grams, int32 [words, n], padded, and their vectors, float32 [words, dim].
+    """
+    regression = Ridge(fit_intercept=False, **_RIDGE)
+    return regression.fit(_ngram_counts(ngrams, buckets), vectors).coef_.T.astype(np.float32)
+
+
+def sums_of_ngrams(ngrams: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Sums of vectors: int32 [words, n], padded, of a float32 [buckets, dim] -> [words, dim]."""
+    return _ngram_counts(ngrams, len(table)) @ table
+
+
+def _ngram_counts(ngrams: np.ndarray, buckets: int) -> scipy.sparse.csr_matrix:
+    """How often each word has each n-gram, float32 [words, buckets]."""
+    words, places = np.nonzero(ngrams != PADDING)
+    ones = np.ones(len(words), np.float32)
+    return scipy.sparse.csr_matrix((ones, (words, ngrams[words, places])), (len(ngrams), buckets))
 
 
 def _as_tokens(words: list[str]) -> list[str | None]:

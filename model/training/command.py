@@ -33,18 +33,10 @@ def train(options: TrainOptions) -> None:
 
 def _train(options: TrainOptions) -> None:
     encoders.import_modules(options.import_module)
+    experiment = options.experiment or "reddit"
+    given = {"config_files": options.config_file, "params_override": options.params_override}
     if options.print_config:
-        params = parsing.parse(
-            experiment=options.experiment or "reddit",
-            config_files=options.config_file,
-            params_override=options.params_override,
-        )
+        params = parsing.parse(experiment=experiment, **given)
         print(yaml.safe_dump(params.as_dict(), sort_keys=False), end="")
         return
-    run.train(
-        str(options.experiment),
-        model_dir=str(options.model_dir),
-        mode=str(options.mode),
-        config_files=options.config_file,
-        params_override=options.params_override,
-    )
+    run.train(experiment, model_dir=str(options.model_dir), mode=str(options.mode), **given)

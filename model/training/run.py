@@ -22,7 +22,7 @@ from model.errors import StoppedError, TrainingError
 from model.training.asynchronous import AsynchronousTrainer
 from model.training.monitoring import BesideBar, overfitting, progress
 from model.training.state import Run
-from model.training.synchronous import SynchronousTrainer
+from model.training.trainer import SynchronousTrainer
 from model.training.validation import Validator
 
 

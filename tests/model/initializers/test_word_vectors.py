@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from common.errors import InputError
 from model.dual_encoder import build
-from model.initializers import char_ngrams, cooccurrence, word_vectors
+from model.initializers import cooccurrence, word_vectors
 from model.tasks.multitask import tasks_of
 from model.text import CHAR_NGRAMS, WORDS
 from model.text.preprocessing import PADDING, TextToIds
@@ -172,7 +172,7 @@ NGRAMS = np.array([[1, 0, 0], [2, 3, 0], [0, 0, 0]], np.int32)
 
 def test_ngrams_share_the_vector_of_their_word_and_the_penalty_shortens_it():
     vectors = np.array([[2.0, 0.0], [0.0, 3.0], [5.0, 5.0]], np.float32)
-    found = char_ngrams.fitted(NGRAMS, vectors, buckets=5)
+    found = word_vectors.of_ngrams(NGRAMS, vectors, buckets=5)
     # n x = v - x for a word of n n-grams: v / (1 + 1) and v / (2 + 1).
     np.testing.assert_allclose(found, [[0, 0], [1, 0], [0, 1], [0, 1], [0, 0]], atol=1e-3)
     assert found.dtype == np.float32
@@ -198,7 +198,7 @@ def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_the
         ids = model.text(tf.constant(["number", "answer", "numbers", "answers"]))
         words = model.encoder.word_vectors(ids[WORDS][:, 0])
         of_unknown = model.encoder.tables[CHAR_NGRAMS].numpy()
-        composed[fit] = words + char_ngrams.sums(ids[CHAR_NGRAMS].numpy(), of_unknown)
+        composed[fit] = words + word_vectors.sums_of_ngrams(ids[CHAR_NGRAMS].numpy(), of_unknown)
     np.testing.assert_allclose(composed[50.0][:2], composed[0.0][:2], atol=1e-4)
     directions = (composed[50.0][2:] - composed[0.0][2:]).numpy()
     assert directions[0, 0] > 5 * abs(directions[0, 1])

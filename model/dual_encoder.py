@@ -23,8 +23,7 @@ _AT_ONCE = 128
 Sentences: TypeAlias = tf.Tensor | Mapping[str, tf.Tensor]
 """String [batch], or the ids that the model's `text` makes of them."""
 
-LAYERS = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
-"""A task, and the attribute that holds its layers."""
+_WITH_LAYERS = (schema.RESPONSE_SELECTION, schema.NLI)
 
 
 class Compared(NamedTuple):
@@ -84,7 +83,7 @@ class DualEncoder(tf_keras.Model):
     @property
     def heads(self) -> tuple[str, ...]:
         """The tasks that the model has layers of its own for."""
-        return tuple(head for head, layer in LAYERS.items() if hasattr(self, layer))
+        return tuple(head for head in _WITH_LAYERS if head in self.config.heads)
 
     @property
     def reads_context(self) -> bool:

@@ -76,7 +76,7 @@ class Records:
             for batch in read_records([file]).batch(_AT_ONCE):
                 count += int(tf.size(batch))
         except tf.errors.OpError as error:
-            raise self.damage([file], parse=tf.identity) or error from error
+            raise self.damage([file]) or error from error
         return count
 
     def identities(self) -> dict[str, list[Any]]:
@@ -137,14 +137,12 @@ class Records:
                 accepted = "files that are not, such as validation-*"
                 raise self.error(f"{file!r} is trained on, too; accepted: {accepted}")
 
-    def damage(
-        self, files: list[str] | None = None, *, parse: Parse | None = None
-    ) -> InputError | None:
+    def damage(self, files: list[str] | None = None) -> InputError | None:
         """Reads all records; an error that names the first that cannot be read or parsed, or None.
 
-        Of other files, or parsed otherwise, if that is given.
+        Of all files, or of some.
         """
-        parsed = tf.autograph.experimental.do_not_convert(parse or self.parse)
+        parsed = tf.autograph.experimental.do_not_convert(self.parse)
         for file in files or self.files:
             read = 0
             try:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from common.errors import InputError, message_of, reading
+from common.errors import InputError, message_of
 from model import BEST, LAST
 from model.checkpoints import files, model_dir
 from model.checkpoints.model_dir import Record
-from model.configs import schema
+from model.configs import parsing, schema
 from model.dual_encoder import DualEncoder, build
 from model.ema import WeightAverage
 from model.text.preprocessing import TextToIds
@@ -58,7 +58,9 @@ def find_checkpoint(folder: str | Path, which: str = LAST) -> str:
 
 def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, TextToIds]:
     """As `load`, of any checkpoint of the run whose `params.yaml` is in a folder."""
-    config, trainer = _configs(folder)
+    params, trainer = model_dir.read_params(folder), schema.Trainer()
+    trainer.average_decay = (params.get("trainer") or {}).get("average_decay", 0.0)
+    config = parsing.parse_model(str(Path(folder, model_dir.PARAMS_FILE)))
     model = build(config, seed=0)
     model_dir.require_vocabulary(folder, config.text.vocabulary)
     average = WeightAverage(model, trainer)
@@ -73,22 +75,6 @@ def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, T
         ) from error
     average.use()
     return model, model.text
-
-
-def _configs(folder: str | Path) -> tuple[schema.DualEncoder, schema.Trainer]:
-    params = model_dir.read_params(folder)
-    model, trainer = schema.DualEncoder(), schema.Trainer()
-    with reading(f"{Path(folder, model_dir.PARAMS_FILE)}: not of this project's training"):
-        given = params["task"]["model"]
-        encoder = given.get("encoder", {}).get("type", model.encoder.type)
-        if not hasattr(model.encoder, encoder):
-            raise ValueError(
-                f"its encoder {encoder!r} is not registered; --import_module names the module that "
-                "does it"
-            )
-        model.override(given)
-        trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
-    return model, trainer
 
 
 def initialize(model: DualEncoder, path: str) -> None:

@@ -1,16 +1,14 @@
 """Files in, different texts out: the texts of pairs, lines of text files, words of a vocabulary."""
 
 import glob
-import gzip
 import hashlib
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from common.errors import InputError, message_of
 from common.files import require_whole
-from common.text_files import is_visible
+from common.text_files import is_visible, opened, parse_lines, unpacked_name
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 
@@ -47,7 +45,7 @@ def find_files(patterns: Sequence[str], kinds: Sequence[str] = TEXT_FILES) -> li
 
 def kind_of(file: Path) -> str:
     """The suffix that says how to read a file, without that of gzip."""
-    return Path(file.stem).suffix if file.suffix == GZIP_SUFFIX else file.suffix
+    return Path(unpacked_name(file)).suffix
 
 
 def read_texts(files: Iterable[Path], features: Sequence[str] = ALL_TEXTS) -> Iterator[str]:
@@ -63,35 +61,37 @@ def read_messages(
     file: Path, features: Sequence[str] = ALL_TEXTS
 ) -> Iterator[tuple[str, str | None]]:
     """Yields the same of one file, with the ids that messages in TFRecords have."""
-    kind, number = kind_of(file), 0
+    if kind_of(file) == TFRECORD:
+        found = _messages(file, features)
+    else:
+        parse = _word if kind_of(file) == VOCABULARY else str.strip
+        found = ((text, None) for text in parse_lines(file, parse))
+    yield from (message for message in found if is_visible(message[0]))
+
+
+def _word(line: str) -> str:
+    """The word of a line of a vocabulary."""
+    word, _, count = line.rpartition("\t")
+    int(count)  # a file of another kind has none
+    return word.strip()
+
+
+def _messages(file: Path, features: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """The texts of the records of a file, each with its id where it has one."""
+    number = 0
     try:
-        with gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb") as stream:
-            chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
-            for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
-                content = record if number else record.removeprefix(BOM_UTF8)
-                yield from (
-                    each for each in _messages(content, kind, features) if is_visible(each[0])
-                )
+        with opened(file) as stream:
+            for record in tfrecord.read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
+                found = tfrecord.decode_example(record, (*features, *_IDS.values())).items()
+                values = {name: value.decode() for name, value in found if isinstance(value, bytes)}
+                there = [name for name in features if name in values]
+                if not there:
+                    raise ValueError(f"has none of the texts {', '.join(features)}")
+                for name in there:
+                    yield values[name].strip(), values.get(_IDS.get(name, "")) or None
                 number += 1
     except Exception as error:
-        place = f"{str(file)!r}, after {number} lines or records"
-        raise InputError(f"{place}: {message_of(error)}") from error
-
-
-def _messages(record: bytes, kind: str, features: Sequence[str]) -> list[tuple[str, str | None]]:
-    """The texts of a line or record, each with its id where it has one."""
-    if kind == TFRECORD:
-        decoded = tfrecord.decode_example(record, (*features, *_IDS.values())).items()
-        values = {name: value.decode() for name, value in decoded if isinstance(value, bytes)}
-        there = [name for name in features if name in values]
-        if not there:
-            raise ValueError(f"has none of the texts {', '.join(features)}")
-        return [(values[name].strip(), values.get(_IDS.get(name, "")) or None) for name in there]
-    text = record.decode()
-    if kind == VOCABULARY:
-        text, _, count = text.rpartition("\t")
-        int(count)  # a file of another kind has none
-    return [(text.strip(), None)]
+        raise InputError(f"{file}, record {number + 1}: {message_of(error)}") from error
 
 
 def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:

@@ -312,16 +312,16 @@ OTHER = frame(encode_example({"word": "a"}))
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "after"),
+    ("name", "content", "place"),
     [
-        ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], 2),
-        ("other.tfrecord", GOOD + OTHER, 1),
-        ("latin.txt", b"fine\ncaf\xe9\n", 1),
-        ("pairs.tsv", b"the\t9\na question\tits answer\n", 1),
-        ("plain.txt.gz", b"no archive", 0),
+        ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], ", record 3: "),
+        ("other.tfrecord", GOOD + OTHER, ", record 2: "),
+        ("latin.txt", b"fine\ncaf\xe9\n", ":2: "),
+        ("pairs.tsv", b"the\t9\na question\tits answer\n", ":2: "),
+        ("plain.txt.gz", b"no archive", ":1: "),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_place(tmp_path, name, content, after):
+def test_what_cannot_be_read_is_named_with_its_place(tmp_path, name, content, place):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=f"{name}', after {after} "):
+    with pytest.raises(InputError, match=f"{name}{place}"):
         list(read_texts([tmp_path / name]))

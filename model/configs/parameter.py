@@ -57,13 +57,13 @@ def parts(section: hyperparams.Config) -> dict[str, hyperparams.Config]:
     }
 
 
-def names(section: hyperparams.Config, where: str = "") -> Iterator[str]:
-    """The full names of all parameters and sections."""
-    inner = parts(section)
-    for name in declared(type(section)) | inner:
-        yield f"{where}{name}"
-        if name in inner:
-            yield from names(inner[name], f"{where}{name}.")
+def sections(
+    section: hyperparams.Config, where: str = ""
+) -> Iterator[tuple[str, hyperparams.Config]]:
+    """A section and all inside it, each after its full name with a dot."""
+    yield where, section
+    for name, part in parts(section).items():
+        yield from sections(part, f"{where}{name}.")
 
 
 def check(section: hyperparams.Config, where: str = "") -> None:

@@ -11,7 +11,30 @@ from official.modeling.hyperparams import params_dict
 
 from common.errors import InputError, reading
 from common.fields import is_of, noun, refused
-from model.configs import EXPERIMENTS, PRESETS, experiments, parameter, schema
+from model.configs import EXPERIMENTS, PRESETS, parameter, schema
+
+_DEFAULTS = {
+    "reddit": (schema.ResponseSelection, 40_000_000, 30_000_000),
+    "nli": (schema.NliClassification, 100_000, 50_000),
+    "reddit_nli": (schema.Multitask, 30_000_000, 20_000_000),  # from a model of `reddit`
+    "teacher": (schema.Distillation, 100_000, 50_000),
+    "reddit_teacher": (schema.TeacherMultitask, 40_000_000, 30_000_000),
+    "reddit_nli_teacher": (schema.NliTeacherMultitask, 30_000_000, 20_000_000),
+}
+"""Of each experiment the class of its tasks, its steps, and the step at which it slows (section
+3.1)."""
+
+
+def defaults(experiment: str) -> schema.Experiment:
+    """The parameters of an experiment, whose rate falls from 0.01 to 0.001 at a step."""
+    task, steps, slower_from = _DEFAULTS[experiment]
+    intervals = {"checkpoint_interval": 100_000, "validation_interval": 100_000}
+    trainer = schema.Trainer(train_steps=steps, **intervals)
+    params = schema.Experiment(task=task(), trainer=trainer)
+    params.task.model.heads = schema.trained_tasks(params.task)
+    rates = {"boundaries": [slower_from], "values": [0.01, 0.001]}
+    params.trainer.optimizer_config.learning_rate.stepwise.override(rates)
+    return params
 
 
 def parse(
@@ -27,7 +50,7 @@ def parse(
     """
     if experiment not in EXPERIMENTS:
         raise refused("--experiment", experiment, ", ".join(EXPERIMENTS))
-    params = experiments.FACTORIES[experiment]()
+    params = defaults(experiment)
     for path in config_files:
         merge(read(path), params, source=f"--config_file {path}")
     for text in [params_override] if isinstance(params_override, str) else params_override:
@@ -118,7 +141,12 @@ def merge(
 
 def _nearest(name: str, section: hyperparams.Config, where: str) -> str:
     """Which parameters an unknown name is like."""
-    near = difflib.get_close_matches(f"{where}{name}", list(parameter.names(section, where)))
+    known = [
+        f"{at}{known}"
+        for at, part in parameter.sections(section, where)
+        for known in parameter.declared(type(part)) | parameter.parts(part)
+    ]
+    near = difflib.get_close_matches(f"{where}{name}", known)
     found = f"did you mean {' or '.join(near)}?" if near else "docs/parameters.md lists all"
     is_encoder = isinstance(section, schema.Encoder)
     return f"; {found}" + "; --import_module registers further encoders" * is_encoder

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from official.modeling import hyperparams
 
 from common.fields import noun
-from model.configs import experiments, parameter
+from model.configs import EXPERIMENTS, parameter, parsing
 
 HEAD = """\
 # Parameters
@@ -30,23 +30,15 @@ def page() -> str:
     """The reference, in Markdown: a table for each kind of section."""
     places: dict[type, list[str]] = {}
     tables: dict[type, str] = {}
-    for factory in experiments.FACTORIES.values():
-        for where, section in _sections(factory()):
+    for experiment in EXPERIMENTS:
+        for where, section in parameter.sections(parsing.defaults(experiment)):
             rows = "".join(_rows(section))
-            if rows and where not in places.setdefault(type(section), []):
-                places[type(section)].append(where)
+            if rows and where[:-1] not in places.setdefault(type(section), []):
+                places[type(section)].append(where[:-1])
                 tables.setdefault(type(section), rows)
     # `task` of each experiment is a class of its own, with the same parameters.
     shown = {", ".join(f"`{each}`" for each in places[kind]): rows for kind, rows in tables.items()}
     return HEAD + "".join(f"\n## {title}\n\n{_TABLE}{rows}" for title, rows in shown.items())
-
-
-def _sections(
-    section: hyperparams.Config, where: str = ""
-) -> Iterator[tuple[str, hyperparams.Config]]:
-    yield where, section
-    for name, part in parameter.parts(section).items():
-        yield from _sections(part, f"{where}.{name}" if where else name)
 
 
 def _rows(section: hyperparams.Config) -> Iterator[str]:

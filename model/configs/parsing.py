@@ -28,9 +28,8 @@ _DEFAULTS = {
 def defaults(experiment: str) -> schema.Experiment:
     """The parameters of an experiment, whose rate falls from 0.01 to 0.001 at a step."""
     task, steps, slower_from = _DEFAULTS[experiment]
-    intervals = {"checkpoint_interval": 100_000, "validation_interval": 100_000}
-    trainer = schema.Trainer(train_steps=steps, **intervals)
-    params = schema.Experiment(task=task(), trainer=trainer)
+    params = schema.Experiment(task=task(), trainer=schema.Trainer(train_steps=steps))
+    params.trainer.checkpoint_interval = params.trainer.validation_interval = 100_000
     params.task.model.heads = schema.trained_tasks(params.task)
     rates = {"boundaries": [slower_from], "values": [0.01, 0.001]}
     params.trainer.optimizer_config.learning_rate.stepwise.override(rates)

@@ -113,8 +113,9 @@ def compute(
     began, settings = time.perf_counter(), prepared.settings
     experiment, seed = TABLE_2[row], 1000 * settings.seed + number
     training, held_out = map(prepared.corpus.take, (split.training, split.held_out))
-    given = {"table": prepared.table, "training": training.sentences(), "seed": seed}
-    regressor = Network(experiment, settings, **given).model()
+    sentences = training.sentences()
+    network = Network(experiment, settings, table=prepared.table, training=sentences, seed=seed)
+    regressor = network.model()
     variables = regressor.trainable_variables
     if start:
         # SIF keeps the component of its own fold, which is not trained.

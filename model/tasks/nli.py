@@ -48,8 +48,8 @@ class NliTask(PairTask):
         """Cross-entropy and accuracy; in training the labels are smoothed, and the softmax over
         entailed hypotheses is added to the loss that is minimized.
         """
-        sides = (batch[name] for name in (tfrecord.PREMISE, tfrecord.HYPOTHESIS))
-        outputs = model.compare(*sides, training=training)
+        premises, hypotheses = batch[tfrecord.PREMISE], batch[tfrecord.HYPOTHESIS]
+        outputs = model.compare(premises, hypotheses, training=training)
         labels, objective = batch[tfrecord.LABEL], self.objective
         smoothing = self.params.model.nli.label_smoothing if training else 0.0
         classified = losses.nli_softmax(outputs.logits, labels, smoothing=smoothing)

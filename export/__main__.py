@@ -17,14 +17,14 @@ COMMANDS = [
     Command(
         "module",
         ModuleOptions,
-        run="export.commands:module",
+        run="export.saved_model.write:module_command",
         summary="export a module (the default command)",
         example="--model_dir run/ --output module/ --variant int8",
     ),
     Command(
         "card",
         CardOptions,
-        run="export.commands:card",
+        run="export.saved_model.write:card_command",
         summary="add scores to a module and its model card",
         example="--module module/ --results results/",
     ),
@@ -38,7 +38,7 @@ COMMANDS = [
     Command(
         "index",
         IndexOptions,
-        run="export.commands:index",
+        run="export.retrieval.search:command",
         summary="index texts, and find the best replies or the most similar texts for an input",
         example="--module module/ --texts 'replies/*.txt' --output replies.index/ "
         '--input "How old are you?"',

@@ -89,18 +89,8 @@ def build_index(
     It is made anew if it is damaged, if the module, the mode or a field is another one, or if a
     file in it has changed or is no longer given. Without files it is opened alone.
 
-    Args:
-      module: a module that `export` has written; for the mode `responses`, of a model trained on
-        conversations.
-      responses: files with a text per line, plain or `.gz`; TFRecords of pairs, of which the
-        responses are indexed or, in the mode `similar`, all messages, each once, with their ids;
-        tables, CSV or JSON lines; names and glob patterns.
-      output: the folder of the index; by default, of a single file, `FILE.index` or
-        `FILE.similar.index`.
-      mode: `responses` or `similar`.
-      text_field: the field of tables to index.
-      id_field: their field that tells rows apart.
-      remove: ids of rows that the index shall not hold, now or when it is made anew.
+    The arguments are the options of `python -m export index`; `responses` is `--texts`. The mode
+    `responses` needs a module of a model trained on conversations.
 
     Raises:
       ValueError: if there is no such mode.

@@ -1,21 +1,56 @@
-"""The best texts of an index for an input.
+"""The best texts of an index for an input; the command `index`.
 
 In a large index, those that its codes find are scored exactly; in a small one, all are.
 """
 
-from collections.abc import Sequence
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import faiss
 import numpy as np
 import orjson
 
-from export.retrieval.index import Index
+from export.options import RESPONSES, IndexOptions
+from export.retrieval.index import Index, build_index
 
 BLOCK = 65_536
 """Rows that are converted to float32 and scored at a time."""
 RESCORED, LEAST_RESCORED = 10, 100
 """Texts that are scored exactly for each one that is asked for, and for each input."""
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def command(options: IndexOptions) -> None:
+    """Builds or extends the index if needed, and prints the best texts for each input."""
+    names = ("output", "mode", "text_field", "id_field", "remove")
+    of = {name: getattr(options, name) for name in names}
+    found = build_index(options.module, options.texts, **of)
+    what = "responses" if options.mode == RESPONSES else "texts"
+    print(f"{len(found.texts):,} {what}, {found.matrix.shape[1]} numbers each")
+    if not options.input:
+        print("a text a line on a terminal, --input TEXT or --input - finds the best of them")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
+    for text in _inputs(options.input):
+        (best,) = search(found, [text], top=options.top, exact=options.exact)
+        print(f"\n{text}")
+        for rank, each in enumerate(best, start=1):
+            # Without line breaks and what else a terminal acts upon.
+            print(f"{rank:3}  {each.score:8.4f}  {_CONTROLS.sub(' ', each.text)}", flush=True)
+            fields = ({} if each.id is None else {"id": each.id}) | each.fields
+            if fields:
+                print(_CONTROLS.sub(" ", f"{'':15}{json.dumps(fields, ensure_ascii=False)}"))
+
+
+def _inputs(given: Sequence[str]) -> Iterator[str]:
+    """The texts of `--input`, and lines of standard input."""
+    for text in given or (["-"] if sys.stdin.isatty() else []):
+        lines = sys.stdin if text == "-" else [text]
+        yield from (line.rstrip("\r\n") for line in lines if line.strip())
 
 
 class Found(NamedTuple):

@@ -22,11 +22,31 @@ from export.module import components as principal_components
 from export.module import plain, warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
-from export.options import ModuleOptions
+from export.options import CardOptions, ModuleOptions
 from export.saved_model import verify
 from model import LAST
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE, read_params
+from model.layers import encoders
+
+
+def module_command(options: ModuleOptions) -> None:
+    """Writes a module; says what the matrix of one that has one was learned on."""
+    encoders.import_modules(options.import_module)
+    names = ("checkpoint", "variant", "remove_components", "component_texts")
+    of = {name: getattr(options, name) for name in names}
+    export(options.model_dir, options.output, sts_matrix=options.with_sts_matrix, **of)
+    print(f"verified in a fresh process; written to {options.output}")
+    if tuned := identity.read(options.output)["sts_matrix"]:
+        # The matrix is one of the weights that a fingerprint is of, so it cannot be compared.
+        said = "{path} (fingerprint {fingerprint})".format(**tuned["module"])
+        print(f"the matrix was learned on {said}; it fits the same weights only")
+
+
+def card_command(options: CardOptions) -> None:
+    """Adds scores to a module."""
+    count = add_scores(options.module, options.results)
+    print(f"{count} result{'s' * (count != 1)} written to {options.module / 'README.md'}")
 
 
 class VerificationError(Exception):
@@ -47,15 +67,7 @@ def export(
 
     A module that is there already is replaced.
 
-    Args:
-      model_dir: folder that `python -m model` has written.
-      output: the folder to write.
-      checkpoint: `last`, or `best` for the one that validated best.
-      variant: one of `export.VARIANTS`, the format of the weights.
-      remove_components: the number of principal components that embeddings lose
-        (`export.module.components`).
-      component_texts: files of the texts whose embeddings have these components.
-      sts_matrix: `.npz` file of `python -m evaluation sts --tune`; embeddings are multiplied by it.
+    The arguments are the options of `python -m export`; `sts_matrix` is `--with_sts_matrix`.
 
     Raises:
       ValueError: if there is no such checkpoint or variant.

@@ -27,9 +27,7 @@ _IDENTICAL: Any = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeededOptions(Options):
-    """What most commands are given."""
-
+class _Seeded(Options):
     seed: int = option(0, help="random seed", minimum=0, maximum=2**32 - 1, group=_METHOD)
 
     needs: ClassVar[dict[str, str]] = {}  # options that are accepted with another one alone
@@ -45,9 +43,7 @@ class SeededOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CandidatesOptions(SeededOptions):
-    """What response ranking is given."""
-
+class _Candidates(_Seeded):
     candidates: int = option(
         100, help="responses to rank, the true one among them", minimum=2, group=_METHOD
     )
@@ -57,9 +53,7 @@ class CandidatesOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamedCandidatesOptions(CandidatesOptions):
-    """What response ranking is given whose results are stored."""
-
+class _NamedCandidates(_Candidates):
     name: str = option(
         "", help="of these pairs: results are response_ranking-NAME.json", group=_OUTPUT
     )
@@ -71,24 +65,18 @@ class NamedCandidatesOptions(CandidatesOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultsOptions(SeededOptions):
-    """What commands that score are given."""
-
+class _Results(_Seeded):
     output: Path = option(help="folder for the result files", metavar="DIR", group=_OUTPUT)
     again: bool = option(False, help="recompute results that exist in --output", group=_OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModuleOptions(Options):
-    """What commands that need a module are given."""
-
+class _Module(Options):
     module: str = option(help=_MODULE, metavar="DIR|URL")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnsOptions(SeededOptions):
-    """How a CSV or TSV file of sentence pairs is read."""
-
+class _Columns(_Seeded):
     needs: ClassVar[dict[str, str]] = {"quotes": "columns", "escape": "columns"}
     columns: tuple[str, str, str] | None = option(
         None, help="of a CSV, TSV, JSON lines or Parquet; scores on any scale", metavar=_COLUMNS
@@ -109,9 +97,7 @@ class ColumnsOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataOptions(Options):
-    """Data of the paper's tasks, for commands that take those of several."""
-
+class _Data(Options):
     response_ranking: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
     snli: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
     sts: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
@@ -119,7 +105,7 @@ class DataOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseRankingOptions(NamedCandidatesOptions, ResultsOptions, ModuleOptions):
+class ResponseRankingOptions(_NamedCandidates, _Results, _Module):
     """P@N."""
 
     task: ClassVar[str] = "response_ranking"
@@ -129,7 +115,7 @@ class ResponseRankingOptions(NamedCandidatesOptions, ResultsOptions, ModuleOptio
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnliOptions(ResultsOptions, ModuleOptions):
+class SnliOptions(_Results, _Module):
     """Accuracy on SNLI."""
 
     task: ClassVar[str] = "snli"
@@ -141,7 +127,7 @@ class SnliOptions(ResultsOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
+class StsOptions(_Results, _Columns, _Module):
     """Correlations with human scores."""
 
     task: ClassVar[str] = "sts"
@@ -164,7 +150,7 @@ class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CqaOptions(ResultsOptions):
+class CqaOptions(_Results):
     """MAP, AvgRec and MRR."""
 
     task: ClassVar[str] = "cqa"
@@ -175,7 +161,7 @@ class CqaOptions(ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalOptions(ResultsOptions, ModuleOptions):
+class RetrievalOptions(_Results, _Module):
     """The user's own queries and documents."""
 
     task: ClassVar[str] = "retrieval"
@@ -186,10 +172,10 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesOptions(NamedCandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
+class BaselinesOptions(_NamedCandidates, _Results, _Columns, _Data):
     """What needs no training."""
 
-    needs: ClassVar[dict[str, str]] = ColumnsOptions.needs | {
+    needs: ClassVar[dict[str, str]] = _Columns.needs | {
         **{"training_pairs": "response_ranking", "columns": "sts", "tune": "sts"},
         **{"queries": "documents", "documents": "relevant", "relevant": "queries"},
         "ignore_identical_ids": "queries",
@@ -221,7 +207,7 @@ class BaselinesOptions(NamedCandidatesOptions, ResultsOptions, ColumnsOptions, D
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(SeededOptions):
+class CompareOptions(_Seeded):
     """A paired test."""
 
     a: Path = option(help="folder of result files, or one of them", positional=True)
@@ -230,7 +216,7 @@ class CompareOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContaminationOptions(SeededOptions, DataOptions):
+class ContaminationOptions(_Seeded, _Data):
     """Overlaps with training data."""
 
     one_of: ClassVar[tuple[str, ...]] = TASKS
@@ -244,7 +230,7 @@ class ContaminationOptions(SeededOptions, DataOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MistakesOptions(CandidatesOptions, ModuleOptions):
+class MistakesOptions(_Candidates, _Module):
     """Where a module is wrong."""
 
     one_of: ClassVar[tuple[str, ...]] = ("sts", "response_ranking")
@@ -254,7 +240,7 @@ class MistakesOptions(CandidatesOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdOptions(ColumnsOptions, ModuleOptions):
+class ThresholdOptions(_Columns, _Module):
     """From which cosine on texts match."""
 
     data: Path = option(help="pairs of texts with the label 1 or 0", metavar="FILE")

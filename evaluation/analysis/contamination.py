@@ -3,7 +3,7 @@
 The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -41,7 +41,15 @@ def run(options: ContaminationOptions) -> None:
                 if source.name in {other.name for other in sets}:
                     raise InputError(f"{path}: an evaluation set {source.name} again")
                 sets[source] = items
-    scored = _scored(results, sets)
+    scored = {one.name: one for one in results if one.name in {source.name for source in sets}}
+    for source, items in sets.items():
+        if not (own := scored.get(source.name)):
+            continue
+        if own.data.get("sha256") != source.provenance()["sha256"]:
+            raise InputError(f"{source.name}: computed on other data than {source.files[0]}")
+        if len(own.items) != len(items):  # of a file that another version read
+            both = f"{len(own.items)} items in --results, {len(items)} in the data"
+            raise InputError(f"{source.name}: {both}; compute it again with --again")
     if options.results and not scored:
         names = ", ".join(source.name for source in sets)
         raise InputError(f"--results {options.results}: no result of {names}")
@@ -61,7 +69,7 @@ def run(options: ContaminationOptions) -> None:
         Evaluation(
             source=source,
             compute=partial(compute, source),
-            module=scored[source.name].module if source.name in scored else None,
+            module=getattr(scored.get(source.name), "module", None),
             learned_from=[Source("training", files)],
             resampled=False,
         )
@@ -112,7 +120,7 @@ def result_of(
     found: Overlap, name: str, items: list[TextPair], scored: Result | None, *, seed: int
 ) -> Result:
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
-    overlapping = {"pairs": {*found.pairs}, "texts": {*found.texts}}
+    overlapping = {"pairs": found.pairs, "texts": found.texts}
     counts = {f"{level}_in_training": len(rows) for level, rows in overlapping.items()}
     about: dict[str, Any]
     if scored is None:
@@ -141,17 +149,3 @@ def result_of(
         ],
         **about,
     )
-
-
-def _scored(results: Sequence[Result], sets: Mapping[Source, list[TextPair]]) -> dict[str, Result]:
-    by_name, found = {one.name: one for one in results}, {}
-    for source, items in sets.items():
-        if not (scored := by_name.get(source.name)):
-            continue
-        if scored.data.get("sha256") != source.provenance()["sha256"]:
-            raise InputError(f"{source.name}: computed on other data than {source.files[0]}")
-        if len(scored.items) != len(items):  # of a file that another version read
-            both = f"{len(scored.items)} items in --results, {len(items)} in the data"
-            raise InputError(f"{source.name}: {both}; compute it again with --again")
-        found[source.name] = scored
-    return found

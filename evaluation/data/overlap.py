@@ -8,8 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 _NO_WORD = re.compile(r"[\W_]+")
 # Shorter normalized texts ("yes", "ok") overlap everywhere and tell nothing.
@@ -19,14 +18,12 @@ T = TypeVar("T")
 TextPair = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """Row numbers of the items of one evaluation set that overlap, ascending."""
+class Overlap(NamedTuple):
+    """Row numbers of the items of one evaluation set that overlap."""
 
-    pairs: list[int]
-    texts: list[int]
-    records: int
-    """How many training records were compared."""
+    pairs: set[int]
+    texts: set[int]
+    records: int  # that were compared
 
 
 def normalize(text: str) -> str:
@@ -50,9 +47,9 @@ def find(items: Mapping[T, list[TextPair]], training: Iterable[Sequence[str]]) -
             seen_pairs.add(both)
     return {
         name: Overlap(
-            pairs=[i for i, row in enumerate(rows) if all(row) and frozenset(row) in seen_pairs],
-            texts=[i for i, row in enumerate(rows) if seen_texts & set(row)],
-            records=records,
+            {i for i, row in enumerate(rows) if all(row) and frozenset(row) in seen_pairs},
+            {i for i, row in enumerate(rows) if seen_texts & set(row)},
+            records,
         )
         for name, rows in keys.items()
     }

@@ -1,6 +1,5 @@
 """Each text encoded once, in batches of similar lengths."""
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -24,22 +23,18 @@ class BatchedEncoder:
 
     def __init__(self, encode: Encode, *, path: str, zeros_allowed: bool = False):
         self._encode, self._path, self._zeros_allowed = encode, path, zeros_allowed
-        self._numbers: dict[Text, int] = {}  # of rows in the one table of `_tables`
-        self._tables: list[np.ndarray] = []
+        self._rows: dict[Text, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[Text]) -> np.ndarray:
         """Return float32 [len(texts), dim], in their order; InputError names a text without."""
-        numbers, tables = dict(self._numbers), list(self._tables)
-        new = set(texts) - numbers.keys()
+        rows = dict(self._rows)
+        new = set(texts) - rows.keys()
         with tqdm(total=len(new), desc="encoding", unit=" sentences", leave=False) as bar:
             for batch in batches(new):
-                tables.append(self._in_halves(batch))
-                numbers |= zip(batch, itertools.count(len(numbers)))
+                rows |= zip(batch, self._in_halves(batch), strict=True)
                 bar.update(len(batch))
-        table = np.concatenate(tables)
-        is_small = table.nbytes <= CACHE_BYTES
-        self._numbers, self._tables = (numbers, [table]) if is_small else ({}, [])
-        return table[[numbers[text] for text in texts]]
+        self._rows = rows if sum(row.nbytes for row in rows.values()) <= CACHE_BYTES else {}
+        return np.stack([rows[text] for text in texts])
 
     def _in_halves(self, texts: list[Text]) -> np.ndarray:
         try:

@@ -59,7 +59,7 @@ def train(
     Pairs that share a sentence with what will be classified are left out of training.
     """
     others = (texts for data in held_out for texts in data.texts())
-    shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
+    shared = overlap.find({training.name: training.texts()}, others)[training.name].texts
     kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
     if len(known := {pair.gold for pair in kept}) < 2:
         left = f"{len(kept)} pairs, labelled {', '.join(known) or 'nothing'}"

@@ -1,4 +1,4 @@
-"""The main figures: our rows beside the baselines on the same items, and the paper's.
+"""The main figures: our rows beside the baselines on the same items, and the paper's; a verdict.
 
 A baseline is simple if it needs no pretrained model; the others are rivals.
 """
@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
+from evaluation.analysis.paired_test import Difference
 from evaluation.metrics.declared import label, main_metric
-from evaluation.report.scores import BASELINE, OURS, Score, mean
+from evaluation.report.scores import BASELINE, OTHER, OURS, Score, mean
 from evaluation.report.tables import CANDIDATES, Main, Table, interval_of, is_papers
-from evaluation.results.result import ALL, CEILING, DECLARED, data_name
+from evaluation.results.measure import FEW_UNITS, systems
+from evaluation.results.result import ALL, CEILING, DECLARED, SYSTEMS, Result, data_name
 
 SIMPLE, DIFFERENCE = "best simple baseline", "difference"
 CHANCE = "chance"
@@ -22,6 +24,9 @@ OTHERS: dict[str, Callable[[Score], bool]] = {
 }
 """What a row is compared with: the highest figure of some of the baselines."""
 PAPERS = ("paper, Reddit", "paper, Reddit+NLI")
+LEVEL = 0.05  # a difference is real if p is below it
+FEWEST_PAIRS = 200
+"""Of response ranking; with fewer nothing is said, nor with fewer than `FEW_UNITS` of others."""
 CHOSEN_ON = Main("STS-B dev, r", "sts-dev", "pearson")  # rows are chosen by it
 
 
@@ -159,3 +164,54 @@ def difference(score: Score, baseline: Score, row: str, header: str) -> list[Sco
         return []
     means = mean([one.difference for one in found], [one.interval for one in found])
     return [Score(row, OURS, *means, header=header)]
+
+
+def verdict(scores: Sequence[Score], row: str) -> str:
+    """Return which system to use for each data set of our row that another one was scored on.
+
+    The best of the others is compared with the row by the paired bootstrap. It was chosen on these
+    items, which favours it: where the row is worse, p is multiplied by their number (Bonferroni).
+    """
+    clauses = []
+    for main in figures_of(scores, row).values():
+        (ours,) = of_figure(scores, main, OURS)
+        others = [*of_figure(scores, main, OTHER), *baselines(scores, main)]
+        # Of chance there are no items.
+        others = [one for one in others if one.column in ("", *systems(one.results[0]))]
+        if others:
+            best = max(others, key=lambda score: score.value)
+            of: Any = {"system_a": best.column or None, "metrics": [main.metric]}
+            (difference,) = paired_test.compare(best.results[0], ours.results[0], **of)
+            clauses.append(_clause(ours.results[0], best.system, len(others), difference))
+    said = "; ".join(clauses)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def _clause(result: Result, other: str, others: int, of: Difference) -> str:
+    """Return what to use; the difference is the module's figure less the best other's."""
+    ours, kind, metric = SYSTEMS["module"], result.name, label(of.figure)
+    fewest, items = FEW_UNITS, DECLARED[result.task].units
+    if result.task == "response_ranking":
+        _, _, of_pairs = kind.partition("-")
+        kind = f"replies of {of_pairs}" if of_pairs else "replies"
+        fewest, items = FEWEST_PAIRS, "pairs"
+    if candidates := result.settings.get("candidates"):
+        metric += f" of {candidates}"
+    best = f"{other} (the best of {others} others)" if others > 1 else other
+    both = f"{metric} {of.b:.3f} and {of.a:.3f} on {result.n:,} {items}"
+    if result.n < fewest or of.interval is None or of.p is None:
+        return (
+            f"for {kind}, the difference between {ours} and {best} is not known: {both}, and "
+            f"fewer than {fewest} are too few"
+        )
+    leads = of.difference > 0
+    p = of.p if leads else min(1.0, of.p * others)
+    tests = f" for {others} comparisons" if not leads and others > 1 else ""
+    why = f"(p = {p:.3f}{tests}; {both})"
+    low, high = of.interval if leads else (-of.interval[1], -of.interval[0])
+    by = f"by {abs(of.difference):.3f} [{low:.3f}, {high:.3f}]"
+    if p >= LEVEL:
+        place = f"the first {'leads' if leads else 'trails'} {by}"
+        return f"for {kind}, use {ours} or {best}: {place}, which may be chance {why}"
+    said = f"{ours}: it beats {best}" if leads else f"{best}: {ours} loses to it"
+    return f"for {kind}, use {said} {by}, and the difference is real {why}"

@@ -12,7 +12,7 @@ from common.errors import InputError
 from common.files import COMPLETED, outputs, write_text
 from common.text_files import as_markdown, as_markdown_code
 from evaluation.options import ReportOptions, RowsOptions
-from evaluation.report import comparison, figures, scores, tables, verdict
+from evaluation.report import comparison, figures, scores, tables
 from evaluation.report.scores import OURS, PAPER, Run
 from evaluation.report.tables import Table
 from evaluation.results import store
@@ -71,7 +71,7 @@ def write_report(
         "scatter": figures.scatter(scattered) if scattered else "",
         "ranks": figures.rank_curve({k: one for k, one in every.items() if one}) if ranked else "",
     }
-    said = verdict.sentence(table, row)
+    said = comparison.verdict(table, row)
     html = TEMPLATES.get_template("report.html.jinja").render(
         name=next((module_name(one) for one in own if one.module), row),
         verdict=said,

@@ -51,22 +51,19 @@ class Module(NamedTuple):
 
     fingerprint: str
     dim: int
-    encode_inputs: Callable[[Sequence[str]], np.ndarray]
-    """To what is searched with: u, or embeddings."""
-    encode_responses: Callable[[Sequence[str]], np.ndarray]
-    """To what is indexed: v', or embeddings."""
+    encode_inputs: Callable[
+        [Sequence[str]], np.ndarray
+    ]  # to what is searched with: u, or embeddings
+    encode_responses: Callable[[Sequence[str]], np.ndarray]  # to what is indexed: v', or embeddings
 
 
 class Index(NamedTuple):
     """Texts and their vectors; both stay on disk."""
 
     module: Module
-    table: pa.Table
-    """text, id, fields."""
-    matrix: np.ndarray
-    """float16 [texts, dim]."""
-    codes: faiss.Index | None = None
-    """In memory; None where exact search is fast enough."""
+    table: pa.Table  # text, id, fields
+    matrix: np.ndarray  # float16 [texts, dim]
+    codes: faiss.Index | None = None  # in memory; None where exact search is fast enough
 
     @property
     def texts(self) -> pa.ChunkedArray:

@@ -19,11 +19,9 @@ KINDS = (*TEXT_FILES, *TABLES)
 class Row(NamedTuple):
     """A text to index."""
 
-    text: str
-    """Without white space around it."""
+    text: str  # without white space around it
     id: str | None = None
-    fields: str = "{}"
-    """JSON: of a table all other fields of its row."""
+    fields: str = "{}"  # JSON: of a table all other fields of its row
 
 
 def of_file(

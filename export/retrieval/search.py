@@ -58,10 +58,8 @@ class Found(NamedTuple):
 
     score: float
     text: str
-    id: str | None
-    """None where it has none."""
-    fields: dict[str, Any]
-    """The other fields of its row, if it is of a table."""
+    id: str | None  # None where it has none
+    fields: dict[str, Any]  # the other fields of its row, if it is of a table
 
 
 def search(

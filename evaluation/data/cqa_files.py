@@ -16,9 +16,9 @@ from common import text_files
 from common.errors import InputError, reading
 from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
 
-LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
-"""Both of the first are good questions (section 4.4)."""
 _UNKNOWN, _RELEVANCY = "?", ".relevancy"
+LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False, _UNKNOWN: None}
+"""Both of the first are good questions (section 4.4)."""
 _GOLD = {"true": True, "false": False}
 _VARIANTS = ("-with-multiline", "-input")
 """Ends of the names of files with the questions of another one, which is preferred."""
@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
 
     query_id: str
     id: str
-    relevant: bool
+    relevant: bool | None  # None where a gold file says it
     engine_score: float
     query: str = ""
     text: str = ""
@@ -61,19 +61,17 @@ def find(path: Path) -> list[Source]:
         every = text_files.find(path, "**/*.xml")
         files = _one_of_each(one for one in every if "subtaskA" not in str(one.relative_to(path)))
         gold = _one_of_each(text_files.find(path, f"**/*.subtaskB{_RELEVANCY}"))
-    judged = {one: _labels(one) for one in gold}
+    judged = {one: {each.id for each in _read(one)} for one in gold}
     found, with_text = [], set()
     for file in files:
-        first = _first_candidate(file)
-        if first is None:
+        first, name = next(_read(file), None), _name(file)
+        if first is None:  # of another subtask
             continue
-        key, name = first.get("RELQ_ID"), _name(file)
-        labels = [one for one in gold if key in judged[one] or _name(one) == name]
+        labels = [one for one in gold if first.id in judged[one] or _name(one) == name]
         with_text.update(labels)
-        is_labelled = first.get("RELQ_RELEVANCE2ORGQ") != _UNKNOWN
-        if not is_labelled and not labels:
+        if first.relevant is None and not labels:
             raise InputError(f"{file}: its labels are {_UNKNOWN!r}; its .relevancy is needed too")
-        found.append(Source(name, (file,) if is_labelled else (file, labels[0])))
+        found.append(Source(name, (file, *labels[:1]) if first.relevant is None else (file,)))
     if path.is_dir():
         found += [Source(_name(one), (one,)) for one in gold if one not in with_text]
     if not found:
@@ -107,11 +105,15 @@ def read(source: Source) -> QueryData:
     """Read one file of queries, each with its related questions in the file's order."""
     path, *gold = source.files
     has_text = _has_text(path)
-    labels = _labels(gold[0]) if gold else {}
+    labels = {each.id: each.relevant for file in gold for each in _read(file)}
     queries: dict[str, list[Candidate]] = {}
-    for candidate in _read_xml(path, labels) if has_text else _read_relevancy(path):
-        queries.setdefault(candidate.query_id, []).append(candidate)
     with reading(path):
+        for candidate in _read(path):
+            relevant = candidate.relevant
+            if relevant is None and (relevant := labels.get(candidate.id)) is None:
+                raise ValueError(f"the related question {candidate.id!r} has no label")
+            candidates = queries.setdefault(candidate.query_id, [])
+            candidates.append(candidate._replace(relevant=relevant))
         for key, candidates in queries.items():
             ids, asked, texts = (
                 {getattr(each, name): None for each in candidates}
@@ -128,17 +130,15 @@ def read(source: Source) -> QueryData:
     return QueryData(source.name, list(chain.from_iterable(queries.values())), has_text=has_text)
 
 
-def _first_candidate(path: Path) -> Mapping[str, str] | None:
-    """Return the attributes of the first RelQuestion; None in a file of another subtask."""
-    with reading(path), text_files.opened(path) as file:
-        found = ElementTree.parse(file).find("OrgQuestion//RelQuestion")
-    return None if found is None else found.attrib
+def _read(path: Path) -> Iterator[Candidate]:
+    """Yield the candidates of a file; none of one of another subtask."""
+    return _read_xml(path) if _has_text(path) else _read_relevancy(path)
 
 
-def _read_xml(path: Path, labels: Mapping[str, bool]) -> Iterator[Candidate]:
+def _read_xml(path: Path) -> Iterator[Candidate]:
     """Yield related questions; the text is subject and body, as in the paper.
 
-    Of the search engine's ranks, 1 scores 1, 2 scores 1/2. `labels` are for those labelled `?`.
+    Of the search engine's ranks, 1 scores 1, 2 scores 1/2.
     """
     names = ("RELQ_ID", "RELQ_RELEVANCE2ORGQ", "RELQ_RANKING_ORDER")
     with reading(path), text_files.opened(path) as file:
@@ -148,12 +148,9 @@ def _read_xml(path: Path, labels: Mapping[str, bool]) -> Iterator[Candidate]:
                 raise ValueError(f"question {query_id!r} has no candidate")
             for related in asked.iter("RelQuestion"):
                 key, label, order = (related.attrib[name] for name in names)
-                is_unknown = label == _UNKNOWN and labels
-                if is_unknown and key not in labels:
-                    raise ValueError(f"the related question {key!r} has no label in the .relevancy")
                 if not 1 <= (rank := number(order)) < math.inf:
                     raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
-                relevant = labels[key] if is_unknown else _label(label, LABELS)
+                relevant = _label(label, LABELS)
                 yield Candidate(query_id, key, relevant, 1.0 / rank, text, _text(related, "RelQ"))
 
 
@@ -175,11 +172,7 @@ def _read_relevancy(path: Path) -> Iterator[Candidate]:
     return parse_lines(path, parse)
 
 
-def _labels(path: Path) -> dict[str, bool]:
-    return {one.id: one.relevant for one in _read_relevancy(path)}
-
-
-def _label(value: str, accepted: dict[str, bool]) -> bool:
+def _label(value: str, accepted: Mapping[str, bool | None]) -> bool | None:
     if value not in accepted:
         raise ValueError(f"the label is {value!r}; accepted: {', '.join(accepted)}")
     return accepted[value]

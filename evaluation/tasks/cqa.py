@@ -60,7 +60,7 @@ def evaluate(encoder, data: QueryData) -> Result:
     candidates = data.candidates
     scores = engine = [candidate.engine_score for candidate in candidates]
     answered = {candidate.query_id for candidate in candidates if candidate.relevant}
-    others = {CEILING: [float(candidate.relevant) for candidate in candidates]}
+    others = {CEILING: [float(bool(candidate.relevant)) for candidate in candidates]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")

@@ -9,25 +9,19 @@ from common.sts import Pair, SimilarityData
 from evaluation.data import ranking_files
 from evaluation.probes import linear_map, sts_tuning
 from evaluation.tasks import sts
+from tests.evaluation.conftest import FakeEncoder
 
 DIM = 6
 
 
-class Noisy:
-    """Embeddings of two dimensions that mean something and four louder ones that do not."""
-
-    def __init__(self):
-        self.rows = {}
-
-    def encode(self, sentences):
-        return np.array([self.rows[text] for text in sentences], dtype=np.float32)
-
-
 @pytest.fixture(scope="module")
 def world():
-    """An encoder, and train, dev and test whose gold scores are of its first two dimensions."""
+    """An encoder, and train, dev and test whose gold scores are of its first two dimensions.
+
+    Its other four are louder and mean nothing.
+    """
     random = np.random.default_rng(0)
-    encoder = Noisy()
+    encoder = FakeEncoder({})
 
     def data(name, count):
         pairs = []
@@ -35,7 +29,7 @@ def world():
             texts = [f"{name} {i} {side}" for side in "ab"]
             meaning = random.normal(size=(2, 2))
             for text, row in zip(texts, meaning, strict=True):
-                encoder.rows[text] = [*row, *(3 * random.normal(size=DIM - 2))]
+                encoder.vectors[text] = [*row, *(3 * random.normal(size=DIM - 2))]
             cosine = meaning[0] @ meaning[1] / np.prod(np.linalg.norm(meaning, axis=1))
             pairs.append(Pair("main-news", 5 * (1 - np.arccos(cosine) / np.pi), *texts))
         return SimilarityData(name, pairs)

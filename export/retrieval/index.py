@@ -51,10 +51,9 @@ class Module(NamedTuple):
 
     fingerprint: str
     dim: int
-    encode_inputs: Callable[
-        [Sequence[str]], np.ndarray
-    ]  # to what is searched with: u, or embeddings
-    encode_responses: Callable[[Sequence[str]], np.ndarray]  # to what is indexed: v', or embeddings
+    # What is searched with, u or embeddings, and what is indexed, v' or embeddings.
+    encode_inputs: Callable[[Sequence[str]], np.ndarray]
+    encode_responses: Callable[[Sequence[str]], np.ndarray]
 
 
 class Index(NamedTuple):

@@ -219,18 +219,15 @@ def table_5(runs: Sequence[Run]) -> Table:
     for run in runs:
         result = run.results.get("sts-test")
         for item in result.items if result and run.kind == OURS else []:
-            scores.setdefault(_texts(item), {}).setdefault(run.system, []).append(item["score"])
+            texts = overlap.normalize(item["sentence1"]), overlap.normalize(item["sentence2"])
+            scores.setdefault(texts, {}).setdefault(run.system, []).append(item["score"])
     cells = []
-    for example in PAPER_YAML["examples"]:
-        if ours := scores.get(_texts(example)):
-            row = "{kind}: {sentence1} / {sentence2}".format(**example)
-            found = {"gold score": [example["gold"]], "the paper": [example["score"]], **ours}
+    for kind, score, gold, one, other in PAPER_YAML["examples"]:
+        if ours := scores.get((overlap.normalize(one), overlap.normalize(other))):
+            row = f"{kind}: {one} / {other}"
+            found = {"gold score": [gold], "the paper": [score], **ours}
             cells += [Score(row, OURS, *mean(of), header=name) for name, of in found.items()]
     return Table("table_5", "Examples, scored by -arccos(cosine) (table 5 of the paper)", cells)
-
-
-def _texts(pair: dict) -> tuple[str, str]:
-    return overlap.normalize(pair["sentence1"]), overlap.normalize(pair["sentence2"])
 
 
 def contamination(results: Sequence[Result]) -> Table:

@@ -13,7 +13,7 @@ from evaluation.results import store
 from evaluation.results.store import Evaluation
 from evaluation.tasks import sts as sts_task
 from tests.evaluation.report.results_of import ranking, result, sts
-from tests.evaluation.test_baselines import ROWS
+from tests.evaluation.test_commands import ROWS
 
 NO_FIGURE = {"pearson": float("nan"), "spearman": 0.5}
 

@@ -103,7 +103,7 @@ class Table:
         return text.getvalue()
 
 
-class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Column(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Which scores a column holds."""
 
     data: str

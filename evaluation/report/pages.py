@@ -3,10 +3,12 @@
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import yaml
 
 from common.errors import InputError
 from common.files import COMPLETED, outputs, write_text
@@ -33,6 +35,7 @@ TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.filters |= {"markdown": as_markdown, "code": as_markdown_code}
+TEMPLATES.filters["yaml"] = partial(yaml.safe_dump, sort_keys=False, allow_unicode=True, width=1000)
 
 
 def report(options: ReportOptions) -> None:

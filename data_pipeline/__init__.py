@@ -13,7 +13,7 @@ Each name below is what a command of `python -m data_pipeline` calls:
 ...     )
 ... )
 >>> result.statistics["lines"], result.statistics["pairs"]
-(300, 165)
+(301, 184)
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
 ['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']
@@ -28,7 +28,7 @@ True
 ...     data_pipeline.SnliOptions(input=(f"{folder}/world/nli/*dev*",), output=f"{folder}/nli")
 ... )
 >>> nli.statistics["labels"]["neutral"]
-100
+103
 >>> data_pipeline.tokenize("It's 5 o'clock!")
 [b'it', b"'s", b'5', b'o', b"'clock", b'!']
 """

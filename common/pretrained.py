@@ -47,7 +47,7 @@ class UniversalSentenceEncoder:
     under the licence Apache 2.0.
     """
 
-    name = USE
+    title, static = "Universal Sentence Encoder", False
 
     def __init__(self) -> None:
         try:
@@ -73,7 +73,7 @@ class WordLlama:
     package has it in, and then asks the network (version 0.4.0.post1).
     """
 
-    name = WORDLLAMA
+    title, static = "WordLlama", True
 
     def __init__(self) -> None:
         if (package := find_spec(WORDLLAMA)) is None or package.origin is None:
@@ -83,7 +83,7 @@ class WordLlama:
         folder = Path(package.origin).parent
         tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
         weights = folder / "weights" / "l2_supercat_256.safetensors"
-        with reading(self.name):
+        with reading(WORDLLAMA):
             self._tokens = Tokenizer.from_file(str(tokenizer))
             self._tokens.no_padding()  # its rows would count
             self._table = load_file(weights)["embedding.weight"]
@@ -91,11 +91,19 @@ class WordLlama:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Texts -> float32 [texts, 256], of unit length; zeros for a text without a token."""
-        encodings = self._tokens.encode_batch(list(texts), add_special_tokens=False)
-        sums = np.stack([self._table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return np.divide(sums, lengths, out=sums, where=lengths > 0)
+        return token_means(self._tokens, self._table, texts)
+
+
+def token_means(tokenizer: Any, table: np.ndarray, texts: Sequence[str]) -> np.ndarray:
+    """The means of texts' token vectors: float32 [texts, dim], of unit length.
+
+    Zeros for a text without a token. `table` is [tokens, dim], `tokenizer` of Hugging Face.
+    """
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    sums = np.stack([table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.divide(sums, lengths, out=sums, where=lengths > 0)
 
 
 PACKAGED: dict[str, Any] = {USE: UniversalSentenceEncoder, WORDLLAMA: WordLlama}
-"""Encoders whose weights come in a package."""
+"""Encoders whose weights come in a package, with a title; static: a vector for each token."""

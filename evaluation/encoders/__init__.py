@@ -15,10 +15,9 @@ def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
     resolves, wordllama or universal-sentence-encoder; `pretrained` is what reports say of it.
     """
     folder = Path(module)
-    if str(module) == installed.WORDLLAMA and not folder.exists():
-        return _theirs(installed.WordLlama(), path="WordLlama", static=True)
-    if str(module) == installed.USE and not folder.exists():
-        return _theirs(installed.UniversalSentenceEncoder(), path="Universal Sentence Encoder")
+    if str(module) in installed.PACKAGED and not folder.exists():
+        packaged = installed.PACKAGED[str(module)]()
+        return _theirs(packaged, path=packaged.title, static=packaged.static)
     is_static = any((folder / name).is_file() for name in (static.TOKENIZER, static.MODULES))
     if is_static and not (folder / "saved_model.pb").is_file():
         return static.load(folder, pretrained=pretrained)
@@ -33,6 +32,6 @@ def sentence_transformer(given: str) -> Embeddings:
     return _theirs(installed.SentenceTransformer(folder), path=name or folder)
 
 
-def _theirs(model: Any, *, path: str, **facts: bool) -> Embeddings:
-    facts |= {"pretrained": True}
+def _theirs(model: Any, *, path: str, static: bool = False) -> Embeddings:
+    facts = {"pretrained": True, "static": static}
     return Embeddings(model.encode, path=path, fingerprint=model.fingerprint, **facts)

@@ -9,6 +9,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from common.errors import reading
+from common.pretrained import token_means
 from common.text_files import sha256
 from evaluation.encoders.batching import Embeddings
 
@@ -31,27 +32,8 @@ def load(folder: Path, *, pretrained: bool = False) -> Embeddings:
     Normalize, or another similarity than the cosine, are refused.
     """
     with reading(folder):
-        parts = _json(folder / MODULES) or [{"type": _KINDS[0][0], "path": ""}]
-        kinds = [part["type"].rpartition(".")[2] for part in parts]
-        settings: dict = {}
-        for name in _SETTINGS:
-            settings |= _json(folder / name) or {}
-        similarity = settings.get("similarity_fn_name") or "cosine"
-        if kinds not in _KINDS:
-            raise ValueError(f"{MODULES} has {kinds}; accepted: {_KINDS}")
-        if similarity != "cosine" and len(kinds) == 1:
-            raise ValueError(f"similarity_fn_name is {similarity!r}; accepted: 'cosine'")
-        inner = folder / parts[0]["path"]
-    files = [inner / TOKENIZER, inner / _WEIGHTS, folder / MODULES]
-    files += [folder / name for name in _SETTINGS]
-    return _of_files(*files, path=str(folder), pretrained=pretrained, settings=settings)
-
-
-def _of_files(
-    tokenizer: Path, weights: Path, *others: Path, path: str, pretrained: bool, settings: dict
-) -> Embeddings:
-    """Return the encoder to the mean of a text's tokens; the other files identify it, too."""
-    with reading(path):
+        inner, settings = _checked(folder)
+        tokenizer, weights = inner / TOKENIZER, inner / _WEIGHTS
         from tokenizers import Tokenizer
 
         tokens, arrays = Tokenizer.from_file(str(tokenizer)), load_file(weights)
@@ -82,16 +64,28 @@ def _of_files(
                 table[unknown] = 0
 
     def means(texts: Sequence[str]) -> np.ndarray:
-        given = [(prompt + text)[:characters] for text in texts]
-        encodings = tokens.encode_batch(given, add_special_tokens=False)
-        with reading(path):
-            sums = np.stack([table[one.ids].sum(axis=0, dtype=np.float32) for one in encodings])
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return np.divide(sums, lengths, out=sums, where=lengths > 0)
+        with reading(folder):
+            return token_means(tokens, table, [(prompt + text)[:characters] for text in texts])
 
+    others = [folder / name for name in (MODULES, *_SETTINGS)]
     fingerprint = sha256([tokenizer, weights, *filter(Path.is_file, others)])
     facts = {"pretrained": pretrained, "static": True}
-    return Embeddings(means, path=path, fingerprint=fingerprint, **facts)
+    return Embeddings(means, path=str(folder), fingerprint=fingerprint, **facts)
+
+
+def _checked(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the folder of the table, and the settings; refuse other parts and similarities."""
+    parts = _json(folder / MODULES) or [{"type": _KINDS[0][0], "path": ""}]
+    kinds = [part["type"].rpartition(".")[2] for part in parts]
+    settings: dict[str, Any] = {}
+    for name in _SETTINGS:
+        settings |= _json(folder / name) or {}
+    similarity = settings.get("similarity_fn_name") or "cosine"
+    if kinds not in _KINDS:
+        raise ValueError(f"{MODULES} has {kinds}; accepted: {_KINDS}")
+    if similarity != "cosine" and len(kinds) == 1:
+        raise ValueError(f"similarity_fn_name is {similarity!r}; accepted: 'cosine'")
+    return folder / parts[0]["path"], settings
 
 
 def _json(path: Path) -> Any:

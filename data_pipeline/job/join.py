@@ -96,7 +96,9 @@ def _counts(dropped_by: Any, rule_names: Sequence[str], **more: int) -> Counter:
     """`comments`, `kept` and `dropped/RULE` of messages, and more."""
     by_rule = np.bincount(dropped_by.drop_null().to_numpy(), minlength=len(rule_names)).tolist()
     counts = Counter(comments=len(dropped_by), kept=int(dropped_by.null_count), **more)
-    counts.update({f"dropped/{rule_names[rule]}": number for rule, number in enumerate(by_rule)})
+    # A rule and what a format leaves out may have one name, such as `deleted`.
+    for name, number in zip(rule_names, by_rule, strict=True):
+        counts[f"dropped/{name}"] += number
     return +counts
 
 

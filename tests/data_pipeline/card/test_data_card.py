@@ -5,6 +5,8 @@ import re
 import pytest
 
 from data_pipeline.card import data_card
+from data_pipeline.sources.exports.options import FORMATS, export_of
+from data_pipeline.sources.rules import SETTINGS
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"
@@ -166,3 +168,14 @@ def test_the_page_says_how_the_splits_were_made_and_what_was_not_removed():
     asked = {**options, "split_by": "thread", "strip_repeated": True}
     page = data_card.render({**SMALL, "options": asked, "repeated": repeated})
     assert "which are removed" in page and "newest" not in page
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_the_page_says_what_each_rule_of_a_format_drops(format_name):
+    export = export_of(format_name)
+    names = [*export.skips, *export.filters, *SETTINGS]
+    counts = SMALL["counts"] | {"dropped": dict.fromkeys(names, 1)}
+    page = data_card.render(SMALL | {"counts": counts, "dropped_examples": {}})
+    rules = page[page.index("What the rules dropped") : page.index("Some pairs")]
+    cells = re.findall(r'<td class="file">(.*?)</td>', rules, flags=re.DOTALL)
+    assert len(cells) == len(dict.fromkeys(names)) and all(cell.strip() for cell in cells)

@@ -77,6 +77,14 @@ def test_a_folder_gives_these_pairs_and_counts_the_rest(make, name):
     assert len({pair["thread_id"] for pair in pairs}) == THREADS[name]
 
 
+def test_a_rule_and_what_a_format_leaves_out_are_counted_together_under_one_name(make):
+    asked = ("--rules", "paper", "--allow_empty")
+    statistics, _ = make("import", "hackernews", "--input", HERE / "hackernews", *asked)
+    assert statistics["dropped"]["deleted"] >= DROPPED["hackernews"]["deleted"]
+    dropped = sum(statistics["dropped"].values())
+    assert statistics["comments"] == statistics["kept"] + dropped
+
+
 @pytest.mark.parametrize("name", ["slack", "discord", "telegram", "zendesk"])
 def test_a_pause_divides_what_names_no_parent(make, name):
     """What programs say is no part of it, and Slack shows threads apart from their channel."""

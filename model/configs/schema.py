@@ -20,6 +20,7 @@ WORD_WEIGHTS = INITIAL, FIXED, LEARNED = "initial", "fixed", "learned"
 POOLING = LAST, MAX = "last", "max"
 """Values of `pooling` of a recurrent encoder."""
 PARAMETER_SERVER = "parameter_server"
+BFLOAT16, AUTO = "bfloat16", "auto"
 STRATEGIES = ("one_device", "mirrored", "multi_worker_mirrored", PARAMETER_SERVER)
 _FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
 _EMBEDDING_DIM = "Width of the sentence embedding."
@@ -555,14 +556,15 @@ class Runtime(config_definitions.RuntimeConfig):
     num_gpus: int = parameter(0, "GPUs of each process; 0: CPU.", minimum=0)
     mixed_precision_dtype: str | None = parameter(
         None,
-        "`bfloat16`: layers compute in it. null: float32.",
-        choices=("float32", "bfloat16", None),
+        "`bfloat16`: layers compute in it. `auto`: they do on processors with instructions for it "
+        "(avx512_bf16, amx_bf16), and on no GPU. null: float32.",
+        choices=("float32", BFLOAT16, AUTO, None),
     )
     exchange_dtype: str = parameter(
         "float32",
         "What replicas that step together send each other, gradients and sums of vectors: in "
         "`bfloat16` half the bytes.",
-        choices=("float32", "bfloat16"),
+        choices=("float32", BFLOAT16),
     )
 
     def misfits(self) -> Misfits:

@@ -83,6 +83,7 @@ def params_of(table, run):
 )
 def test_a_row_becomes_a_command(run, experiment, preset, override):
     table = rows.Table({"RUNS": "R", "DATA": "D", "SENTENCE_TRANSFORMERS": "m=M"})
+    override = f"runtime.mixed_precision_dtype=float32,{override}"
     expected = TRAIN.format(experiment, run, preset, shlex.quote(override))
     assert table.train(table.runs[run]) == expected
 

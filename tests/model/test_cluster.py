@@ -45,6 +45,26 @@ def runtime(strategy="parameter_server", **changes):
 
 
 @pytest.mark.parametrize(
+    ("chosen", "flags", "gpus", "computes_in"),
+    [
+        ("auto", "avx512f avx512_bf16", 0, "bfloat16"),
+        ("auto", "avx512_bf16", 1, None),
+        ("auto", "avx512f", 0, None),
+        ("bfloat16", "avx512f", 0, "bfloat16"),
+        (None, "amx_bf16", 0, None),
+    ],
+)
+def test_auto_is_bfloat16_where_the_processor_has_instructions_for_it(
+    chosen, flags, gpus, computes_in, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
+    monkeypatch.setattr(cluster, "_PROCESSOR", tmp_path / "cpuinfo")
+    given = runtime("one_device", mixed_precision_dtype=chosen, num_gpus=gpus)
+    assert cluster.layers_dtype(given) == computes_in
+    assert ("auto" in capsys.readouterr().out) == (chosen == "auto")  # what it chose is said
+
+
+@pytest.mark.parametrize(
     ("workers", "shares", "of_each"),
     [
         (1, [], [1]),

@@ -138,10 +138,6 @@ def test_an_export_has_ngrams_and_weights_in_the_words_and_keeps_a_matrix_that_i
     np.testing.assert_allclose(row, model.encode(SENTENCES), atol=1e-6)
 
 
-def test_no_texts_have_no_embeddings(vocabulary):
-    assert build(config(vocabulary)).encode([]).shape == (0, 5)
-
-
 @pytest.mark.parametrize(("weights", "records"), [("fixed", 0), ("learned", 3)])
 def test_weights_begin_by_counts_of_the_vocabulary_or_of_records_and_vectors_as_drawn(
     parse, vocabulary, weights, records

@@ -5,31 +5,17 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model.configs import schema
-from model.layers import encoders
 from model.layers.dropout import IdDropout
+from tests.model.layers.test_encoders import build
 
-SIZES = {"words": 50, "bigrams": 60}
-AVERAGING = schema.Encoder(
-    type="averaging",
-    averaging=schema.Averaging(
-        word_dim=4, hidden=[5], embedding_dim=7, word_dropout=0.5, bigram_dropout=0.5
-    ),
-)
-_SIZES = {"layers": 2, "heads": 2, "hidden": 8, "filter": 16, "embedding_dim": 7}
-TRANSFORMER = schema.Encoder(
-    type="transformer", transformer=schema.Transformer(**_SIZES, dropout=0.1, word_dropout=0.3)
-)
-RECURRENT = schema.Encoder(
-    type="recurrent",
-    recurrent=schema.Recurrent(
-        word_dim=4, units=5, bidirectional=False, dropout=0.1, word_dropout=0.3
-    ),
-)
+RATES = {
+    "averaging": {"word_dropout": 0.5, "bigram_dropout": 0.5},
+    "transformer": {"dropout": 0.1, "word_dropout": 0.3},
+    "recurrent": {"dropout": 0.1, "word_dropout": 0.3, "bidirectional": False},
+}
 ALL = pytest.mark.parametrize(
-    "config",
-    [AVERAGING, *(pytest.param(kind, marks=pytest.mark.slow) for kind in (TRANSFORMER, RECURRENT))],
-    ids=lambda config: config.type,
+    "kind",
+    ["averaging", *(pytest.param(kind, marks=pytest.mark.slow) for kind in [*RATES][1:])],
 )
 STRATEGIES = {
     "one device": tf.distribute.get_strategy,
@@ -39,10 +25,10 @@ _LONG, _SHORT = list(range(1, 17)), [*range(21, 31), *[0] * 6]
 IDS = {"words": tf.constant([_LONG, _SHORT]), "bigrams": tf.constant([_LONG, _SHORT])}
 
 
-def build(config, *, seed, strategy):
+def dropping(kind, *, seed, strategy):
     with strategy.scope():
         tf_keras.utils.set_random_seed(seed)
-        return encoders.build(config, SIZES)
+        return build(kind, **RATES[kind])
 
 
 def drawing(encoder, strategy):
@@ -72,16 +58,16 @@ def test_all_but_the_end_mark_can_be_dropped(yes, no):
 
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
 @ALL
-def test_a_restored_encoder_draws_as_if_it_had_never_stopped(config, strategy, tmp_path):
+def test_a_restored_encoder_draws_as_if_it_had_never_stopped(kind, strategy, tmp_path):
     strategy = strategy()
-    encoder = build(config, seed=1, strategy=strategy)
+    encoder = dropping(kind, seed=1, strategy=strategy)
     assert all(weight.dtype == tf.float32 for weight in encoder.weights)  # no random state
     draw = drawing(encoder, strategy)
     draw()
     path = tf.train.Checkpoint(model=encoder).save(str(tmp_path / "ckpt"))
     undisturbed = [draw() for _ in range(3)]
 
-    fresh = build(config, seed=2, strategy=strategy)
+    fresh = dropping(kind, seed=2, strategy=strategy)
     draw_again = drawing(fresh, strategy)
     draw_again()  # compiled before the restoring, and with draws of its own behind it
     status = tf.train.Checkpoint(model=fresh).restore(path)
@@ -90,9 +76,9 @@ def test_a_restored_encoder_draws_as_if_it_had_never_stopped(config, strategy, t
 
 
 @ALL
-def test_steps_sides_and_replicas_draw_differently(config):
+def test_steps_sides_and_replicas_draw_differently(kind):
     strategy = STRATEGIES["two replicas"]()
-    draw = drawing(build(config, seed=1, strategy=strategy), strategy)
+    draw = drawing(dropping(kind, seed=1, strategy=strategy), strategy)
     # [steps, replicas, sides, rows, dim]; a row of each, of one and the same sentence.
     rows = np.stack([draw(), draw()])[:, :, :, 0].reshape(8, -1)
     apart = np.abs(rows[:, np.newaxis] - rows).max(axis=2) + np.eye(8)
@@ -101,17 +87,14 @@ def test_steps_sides_and_replicas_draw_differently(config):
 
 @pytest.mark.parametrize("kind", ["transformer", "recurrent"])
 def test_word_dropout_alone_is_padding_in_the_words_places(kind):
-    config = schema.Encoder()
-    config.override({"type": kind, kind: {"dropout": 0.0, "word_dropout": 1.0}})
-    config.override({kind: _SIZES if kind == "transformer" else {"word_dim": 4, "units": 5}})
-    encoder = build(config, seed=1, strategy=tf.distribute.get_strategy())
+    encoder = build(kind, dropout=0.0, word_dropout=1.0)
     rows = encoder({"words": tf.constant([[11, 12, 13], [21, 22, 0]])}, training=True)
     holes = encoder({"words": tf.constant([[0, 0, 13], [0, 22, 0]])})
     np.testing.assert_array_equal(rows["default"], holes["default"])
 
 
 def test_no_word_attends_to_padding_in_the_middle():
-    encoder = build(TRANSFORMER, seed=1, strategy=tf.distribute.get_strategy())
+    encoder = build("transformer")
     ids = {"words": tf.constant([[11, 0, 13, 0]])}
     before = encoder(ids)["default"].numpy()
     table, *others = encoder.get_weights()

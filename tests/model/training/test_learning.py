@@ -1,6 +1,6 @@
 """What is seen of a run while it learns, and where it learns no more, or by heart."""
 
-import json
+import functools
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from common.sts import Pair
 from data_pipeline.pairs.tfrecord import FEATURES
 from export.__main__ import main as export
+from export.card import identity
 from model.checkpoints.model_dir import Record
 from model.training import run
 from model.training.monitoring import collapse, overfitting
@@ -106,10 +107,11 @@ def test_pearsons_r_of_three_pairs_by_hand():
 WORDS = [f"word{number}" for number in range(200)]
 
 
-@pytest.fixture(scope="module")
-def overfit(parse, tmp_path_factory):
-    """Parameters of a run of 60 steps, validated every 10, on pairs that only the heart learns."""
-    folder = tmp_path_factory.mktemp("by_chance")
+@pytest.fixture
+def overfit(parse, tmp_path):
+    """Parameters of a run, validated every 10 steps, on pairs that only the heart learns."""
+    folder = tmp_path / "by_chance"
+    folder.mkdir()
     for side, offset in (("train", 7), ("test", 3)):
         texts = [(WORDS[n % 200], WORDS[(n * offset + 1) % 200]) for n in range(64)]
         pairs = [
@@ -119,33 +121,25 @@ def overfit(parse, tmp_path_factory):
         ]
         write_shards(folder, side, pairs)
 
-    def params(**overrides):
-        settings = {
-            "task__train_data__input_path": f"{folder}/train-*",
-            "task__train_data__shuffle_buffer_size": 64,
-            "task__validation_data__input_path": f"{folder}/test-*",
-            "trainer__steps_per_loop": 10,
-            "trainer__checkpoint_interval": 10,
-            "trainer__validation_interval": 10,
-        }
-        return parse(**settings | overrides)
-
-    return params
+    return functools.partial(
+        parse,
+        task__train_data__input_path=f"{folder}/train-*",
+        task__train_data__shuffle_buffer_size=64,
+        task__validation_data__input_path=f"{folder}/test-*",
+        trainer__steps_per_loop=10,
+        trainer__checkpoint_interval=10,
+        trainer__validation_interval=10,
+        trainer__early_stopping_patience=2,
+    )
 
 
-@pytest.fixture(scope="module")
-def trained(overfit, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    run.run_experiment(overfit(), mode="train_and_eval", folder=folder)
-    return folder
-
-
-def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_path, capsys):
+def test_it_warns_stops_early_also_where_it_goes_on_and_the_last_or_the_best_is_exported(
+    overfit, tmp_path, monkeypatch, capsys
+):
     folder = tmp_path / "run"
-    begun = overfit(trainer__train_steps=20, trainer__early_stopping_patience=2)
-    run.run_experiment(begun, mode="train_and_eval", folder=folder)
+    run.run_experiment(overfit(trainer__train_steps=20), mode="train_and_eval", folder=folder)
     capsys.readouterr()
-    params = overfit(trainer__train_steps=1000, trainer__early_stopping_patience=2)
+    params = overfit(trainer__train_steps=1000)
     run.run_experiment(params, mode="train_and_eval", folder=folder)
     printed = capsys.readouterr().out
     best = Record.read(folder / "best").best
@@ -154,18 +148,11 @@ def test_it_warns_and_stops_early_if_asked_also_where_it_goes_on(overfit, tmp_pa
     assert "warning: p_at_1" in printed
     assert run.run_experiment(params, mode="train_and_eval", folder=folder) == {}
     assert "already trained" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("options", [[], ["--checkpoint", "best"]])
-def test_the_last_or_the_best_is_exported(trained, tmp_path, monkeypatch, capsys, options):
     verify_here(monkeypatch)
-    best = Record.read(trained / "best").best
-    assert best.step < 60
-    export(["--model_dir", str(trained), "--output", str(tmp_path / "module"), *options])
-    step = best.step if "best" in options else 60
-    about = json.loads((tmp_path / "module/assets.extra/identity.json").read_text())
-    assert about["step"] == step
-    printed = capsys.readouterr().out
-    assert f"ckpt-{step}" in printed
-    is_warned = any(line.startswith("warning:") for line in printed.splitlines())
-    assert is_warned == ("best" not in options)
+    for options, step in (([], best.step + 20), (["--checkpoint", "best"], best.step)):
+        module = tmp_path / f"module-{step}"
+        export(["--model_dir", str(folder), "--output", str(module), *options])
+        assert identity.read(module)["step"] == step
+        printed = capsys.readouterr().out
+        assert f"ckpt-{step}" in printed
+        assert ("warning:" in printed) == (not options)

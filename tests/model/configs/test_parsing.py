@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from common.errors import InputError
 from model.__main__ import main
@@ -97,15 +96,6 @@ def test_a_flag_may_choose_otherwise_than_a_file(parse):
     assert optimizer.adagrad.initial_accumulator_value == 1e-6
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_the_params_of_a_run_are_parameters_again(parse, tmp_path, experiment):
-    path = tmp_path / "params.yaml"
-    params = parse(experiment)
-    path.write_text(yaml.safe_dump(params.as_dict()))
-    again = parsing.parse(experiment=experiment, config_files=[str(path)])
-    assert again.as_dict() == params.as_dict()
-
-
 def test_flags_in_order_blank_texts_and_indentation():
     overrides = ["    trainer.train_steps=7,    task.seed=3\n", "task.seed=4,task.sts_dev=", ""]
     overrides.append("task.train_data.input_path=")
@@ -162,12 +152,16 @@ def test_a_file_without_a_model_is_refused(tmp_path, text):
         parsing.parse_model(str(path))
 
 
-def test_the_printed_configuration_gives_the_same_run(tmp_path, capsys):
-    main(["--config_file", "laptop_dan", "--params_override", "task.seed=7", "--print_config"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_the_printed_configuration_gives_the_same_run(flags, parse, tmp_path, capsys, experiment):
+    given = flags(experiment)
+    if experiment == "reddit":
+        del given["experiment"]  # the default
+    main([*(f"--{name}={value}" for name, value in given.items()), "--print_config"])
     path = tmp_path / "printed.yaml"
     path.write_text(capsys.readouterr().out)
-    again = parsing.parse(experiment="reddit", config_files=[str(path)])
-    assert (again.task.seed, again.trainer.train_steps) == (7, 1830)
+    again = parsing.parse(experiment=experiment, config_files=[str(path)])
+    assert again.as_dict() == parse(experiment).as_dict()
 
 
 @pytest.mark.parametrize("given", [["--experiment", "reddit"], ["--mode", "train"]])

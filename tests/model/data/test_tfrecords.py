@@ -61,16 +61,6 @@ def test_test_files_are_not_trained_on(pairs_folder):
         _ = records(f"{pairs_folder}/t*", is_training=True).files
 
 
-def test_files_that_are_trained_on_do_not_validate(pairs_folder):
-    first, second = (
-        records(f"{pairs_folder}/train-{number:05}*", "task.validation_data") for number in range(2)
-    )
-    first.require_others_than(second)
-    reason = r"^task.validation_data.input_path: '.*train-00000.*' is trained on, too; accepted"
-    with pytest.raises(InputError, match=reason):
-        first.require_others_than(first)
-
-
 def test_a_manifest_saves_the_reading(tmp_path):
     (tmp_path / "train-0").write_bytes(frame(b"one"))
     size = (tmp_path / "train-0").stat().st_size

@@ -1,4 +1,4 @@
-"""Loss and metrics of both tasks and the classifier of NLI, by hand; both are learned."""
+"""Loss and metrics of pairs and of NLI and its classifier, by hand; what is learned alone."""
 
 from types import SimpleNamespace
 
@@ -138,10 +138,17 @@ def test_a_label_that_is_none_is_named_with_its_record(parse, nli_folder, tmp_pa
         training.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 
-def test_labels_are_learned(parse, tmp_path):
-    params = parse("nli", trainer__train_steps=100, trainer__validation_interval=100)
+@pytest.mark.parametrize(
+    ("task", "steps", "metric"),
+    # At first about 1 of 3, and about 0.
+    [("nli", 100, "nli_accuracy"), ("teacher", 200, "teacher_cosine")],
+)
+def test_a_task_is_learned_alone(parse, tmp_path, task, steps, metric):
+    params = parse(task, trainer__train_steps=steps, trainer__validation_interval=steps)
     metrics = training.run_experiment(params, mode="train_and_eval", folder=tmp_path / "run")
-    assert metrics["nli_accuracy"] > 0.9  # by chance 1 of 3
+    assert metrics[metric] > 0.9
+    assert metrics["validation_loss"] == metrics[f"{task}_loss"]
+    assert (tmp_path / "run" / "best" / "run.json").exists()
 
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])

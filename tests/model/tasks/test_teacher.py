@@ -1,4 +1,4 @@
-"""The teacher task: loss and metrics by hand; it is learned, alone and with others."""
+"""The teacher task: loss and metrics by hand."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.configs import schema
 from model.tasks.teacher import TeacherTask, fitted
-from model.training import run as training
 
 MODEL = schema.DualEncoder(text=schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30))
 
@@ -90,11 +89,3 @@ def test_files_of_two_teachers_are_named(tmp_path):
     learned.validation.config.input_path = f"{tmp_path}/*"
     with pytest.raises(InputError, match=f"'{tmp_path}/a' and 3 numbers in '{tmp_path}/c'"):
         learned.check(learned.validation)
-
-
-def test_a_teacher_is_learned_alone(parse, tmp_path):
-    params = parse("teacher", trainer__train_steps=200, trainer__validation_interval=200)
-    metrics = training.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
-    assert metrics["teacher_cosine"] > 0.9  # at first about 0
-    assert metrics["validation_loss"] == metrics["teacher_loss"]
-    assert (tmp_path / "run" / "best" / "run.json").exists()

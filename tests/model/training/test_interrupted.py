@@ -4,7 +4,6 @@ import re
 import resource
 import signal
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from model.ema import WeightAverage
 from tests.conftest import steps_of
 from tests.model.training.test_resume import variables
 
-REPOSITORY = Path(__file__).parents[3]
 # No checkpoint but that of the end, and that of a step at which the run is stopped.
 LONG = {"trainer__train_steps": 60, "trainer__checkpoint_interval": 100_000}
 STEP = 30  # within the second loop
@@ -92,7 +90,9 @@ def test_a_disk_that_fills_up_leaves_what_was_steps_of(ends, arguments, begun, t
         assert status == 1
         assert the_error(output).endswith(f"The last checkpoint is {begun}/ckpt-20")
         best = {"trainer__validation_interval": 20, "trainer__checkpoint_interval": 1000}
-        assert ends(tmp_path / "other", mode="train_and_eval", **best)[0] == 1
+        status, output = ends(tmp_path / "other", mode="train_and_eval", **best)
+        assert status == 1
+        assert f"{tmp_path}/other/best" in the_error(output)
     assert Record.read(tmp_path / "other/best") is None
     assert steps_of(begun) == [20]
     for name, value in variables(begun).items():

@@ -24,14 +24,6 @@ def vocabulary(write_vocabulary):
     return write_vocabulary(COUNTS)
 
 
-@pytest.fixture
-def text(vocabulary):
-    return TextToIds(
-        **{"max_tokens": 8, "word_buckets": 50, "bigram_buckets": 0},
-        **{"char_ngram_buckets": 1000, "vocabulary": vocabulary},
-    )
-
-
 def config(vocabulary, **averaging):
     found = schema.DualEncoder()
     sizes = {"word_dim": 6, "hidden": [], "embedding_dim": 5} | averaging
@@ -39,6 +31,11 @@ def config(vocabulary, **averaging):
     encoder = {"type": "averaging", "averaging": sizes}
     found.override({"text": text | {"vocabulary": vocabulary}, "encoder": encoder})
     return found
+
+
+@pytest.fixture
+def text(vocabulary):
+    return TextToIds(**config(vocabulary).text.as_dict())
 
 
 def ngrams(text, sentence):

@@ -29,7 +29,6 @@ CHECKED = (
     "task.validation_data.input_path=R/pairs/validation-*,task.model.text.vocabulary=R/words,"
     "task.sts_dev=D/stsb/sts-dev.csv"
 )
-NLI = "'R/nli/train/nli-*,R/nli/again/nli-*'"
 RATE = "trainer.optimizer_config.learning_rate.polynomial"
 DECAY = f"{RATE}.decay_steps"
 
@@ -159,10 +158,11 @@ def test_the_published_module_is_ranked_on_a_month_that_it_did_not_train_on(tabl
     assert table.overrides(small)["task.sts_dev"] == ""
 
 
-def test_scores_whose_data_are_not_there_are_left_out(table, data):
+def test_what_is_not_there_is_neither_scored_nor_trained_on(table, data):
     elsewhere = ["sts2016", "sts2017", "irc", "dialogues"]
     assert (table().elsewhere, table().absent) == (elsewhere, [])
-    row = table().rows["reddit"]
+    row, small = table().rows["reddit"], table().runs["small-0"]
+    assert table().learned_from(small)[:3] == ["pairs", "halves", "irc"]
     assert set(elsewhere) < set(row.scores)
     (data / "conversations/ubuntu_irc.jsonl.gz").unlink()
     (data / "sts2016/headlines.test.tsv").unlink()
@@ -174,6 +174,9 @@ def test_scores_whose_data_are_not_there_are_left_out(table, data):
         ["--sts", f"{data}/sts2017_track5"],
         ["--response_ranking", "R/dialogues/test-00000-of-00013.tfrecord", "--name", "dialogues"],
     ]
+    assert without.learned_from(small)[:3] == ["pairs", "halves", "nli/train"]
+    assert "irc" not in without.data("teacher") + without.data("common_words")
+    assert "R/irc" not in str(without.overrides(small))
 
 
 def test_every_score_is_a_command_of_the_evaluation(table):
@@ -273,14 +276,3 @@ def test_rows_are_left_out_where_an_option_that_they_need_is_empty(table, option
     shown = table(**options).shown
     assert "reddit-0" in shown
     assert ("transformer_large-0" in shown) == large
-
-
-def test_conversations_that_are_not_there_are_not_trained_on(table, data):
-    with_all = table()
-    small = with_all.runs["small-0"]
-    assert with_all.learned_from(small)[:3] == ["pairs", "halves", "irc"]
-    (data / "conversations/ubuntu_irc.jsonl.gz").unlink()
-    without = table()
-    assert without.learned_from(small)[:3] == ["pairs", "halves", "nli/train"]
-    assert "irc" not in without.data("teacher") + without.data("common_words")
-    assert "R/irc" not in str(without.overrides(small))

@@ -200,43 +200,30 @@ def test_a_command_runs_as_it_stands(command, workplace, run, tmp_path):
     assert "Traceback" not in log.read_text()
 
 
-@pytest.fixture(scope="module")
-def quickstart(tmp_path_factory):
-    """A function that runs a program in the folder of the quickstarts; what it printed."""
-    here = tmp_path_factory.mktemp("quickstart")
-    python = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # noqa: PTH120
-    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(REPOSITORY)}
-
-    def run(*program):
+@pytest.mark.slow
+def test_the_quickstarts_run_one_after_the_other(tmp_path):
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # noqa: PTH120
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY)}
+    shell = ("bash", "-euo", "pipefail", "-c")
+    said = {}
+    for name, heading in QUICKSTARTS.items():
+        (block,) = blocks(section(README.read_text(), heading))
+        program = (sys.executable, "-c") if name == "downstream" else shell
         done = subprocess.run(
-            program, cwd=here, env=environment, capture_output=True, text=True, check=False
+            [*program, block],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr[-4000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def trained(quickstart):
-    """The quickstarts of data engineer and trainer, run; what they printed."""
-    names = ("data engineer", "trainer")
-    return {name: quickstart("bash", "-euo", "pipefail", "-c", block_of(name)) for name in names}
-
-
-def block_of(name):
-    (block,) = blocks(section(README.read_text(), QUICKSTARTS[name]))
-    return block
-
-
-@pytest.mark.slow
-def test_the_quickstarts_run_one_after_the_other(trained, quickstart):
-    assert '"train_pairs"' in trained["data engineer"]
-    assert "P@1" in trained["trainer"]
-    said = quickstart(sys.executable, "-c", block_of("downstream")).splitlines()
-    expected = re.findall(r"print\(.*\)  # (.*)", block_of("downstream"))
+        said[name] = done.stdout
+    assert '"train_pairs"' in said["data engineer"]
+    assert "P@1" in said["trainer"]
+    expected = re.findall(r"print\(.*\)  # (.*)", block)
     assert len(expected) == 2
-    assert said == expected
+    assert said["downstream"].splitlines() == expected
 
 
 TRAINING_PAGE = (REPOSITORY / "docs" / "training.md").read_text()

@@ -20,44 +20,34 @@ from tests.test_make import make
 
 (PAGE,) = (one for one in commands(REPOSITORY / "docs" / "own.md") if "common.own" in one.text)
 WORDS = ("apple", "river", "stone", "cloud", "music", "paper", "window", "engine", "coffee")
-RUN = [sys.executable, "-m", *PAGE.words]
-
-
-def messages(threads):
-    """Threads of three messages that share a rare word, the newest last."""
-    draw = random.Random(0)
-    for thread in range(threads):
-        for turn in range(3):
-            number = 3 * thread + turn
-            yield {
-                "id": number,
-                "reply_to": number - 1 if turn else None,
-                "text": f"{draw.choice(WORDS)} {thread % 50 + 7000} {draw.choice(WORDS)} and so on",
-                "who": "abc"[turn],
-                "time": 1_000_000_000 + 60 * number,
-            }
 
 
 def write(path, *, threads):
-    path.write_text("".join(json.dumps(each) + "\n" for each in messages(threads)))
+    """Threads of three messages that share a rare word, the newest last."""
+    draw, lines = random.Random(0), []
+    for number in range(3 * threads):
+        thread, turn = divmod(number, 3)
+        message = {
+            "id": number,
+            "reply_to": number - 1 if turn else None,
+            "text": f"{draw.choice(WORDS)} {thread % 50 + 7000} {draw.choice(WORDS)} and so on",
+            "who": "abc"[turn],
+            "time": 1_000_000_000 + 60 * number,
+        }
+        lines.append(json.dumps(message) + "\n")
+    path.write_text("".join(lines))
 
 
-@pytest.fixture
-def start(tmp_path):
-    """A function that starts the page's command, and what it is to run with."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-
-    def process(*more, command=RUN):
-        return subprocess.Popen(
-            [*command, *more],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    return process
+def start(folder, *command):
+    """Starts a command in a folder."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def ended(process):
@@ -190,17 +180,17 @@ def test_it_says_that_a_rival_is_not_installed(runs, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
+def test_from_an_export_to_a_verdict_with_a_kill_in_between(tmp_path):
     write(tmp_path / "messages.jsonl", threads=400)
     rows = "".join(f"a {word},a {word},1\na {word},the sun,0\n" for word in WORDS)
     (tmp_path / "labelled.csv").write_text(f"sentence1,sentence2,score\n{rows}")
-    labelled = ("--labelled", "labelled.csv")
-    process, made = start(*labelled), tmp_path / "own"
+    command = (sys.executable, "-m", *PAGE.words, "--labelled", "labelled.csv")
+    process, made = start(tmp_path, *command), tmp_path / "own"
     while not (made / "vocabulary" / "COMPLETED").exists() and process.poll() is None:
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
     assert ended(process)[0] == 143
-    status, said = ended(start(*labelled))
+    status, said = ended(start(tmp_path, *command))
     assert status == 0, said
     lines = said.splitlines()
     (verdict,) = (line for line in lines if line.startswith("For replies"))
@@ -216,17 +206,17 @@ def test_from_an_export_to_a_verdict_with_a_kill_in_between(start, tmp_path):
     )
     runtime = {"PYTHONPATH": f"{REPOSITORY / 'runtime'}"}
     subprocess.run([sys.executable, *load], cwd=tmp_path, env=os.environ | runtime, check=True)
-    status, found = ended(start(command=[sys.executable, *search]))
+    status, found = ended(start(tmp_path, sys.executable, *search))
     assert status == 0
     assert "\n  1  " in found
 
     module = made / "module" / "saved_model.pb"
     before = module.stat().st_mtime_ns
-    status, again = ended(start(*labelled))
+    status, again = ended(start(tmp_path, *command))
     assert status == 0
     assert verdict in again
     assert module.stat().st_mtime_ns == before
     write(tmp_path / "messages.jsonl", threads=300)
-    status, said = ended(start(*labelled))
+    status, said = ended(start(tmp_path, *command))
     assert status == 1
     assert module.stat().st_mtime_ns == before

@@ -108,14 +108,13 @@ def flags(tmp_path_factory, pairs_folder, nli_folder, teacher_folder):
         alone = {"nli": nli_folder, "teacher": teacher_folder}
         folders = {"task": alone.get(experiment, pairs_folder)}
         sizes = {}
-        for name, folder in alone.items():
-            if experiment in (f"reddit_{name}", "reddit_nli_teacher"):
-                folders[f"task.{name}"] = folder
-                sizes |= {
-                    f"task.{name}.train_data.global_batch_size": 16,
-                    f"task.{name}.train_data.shuffle_buffer_size": 90,
-                    f"task.{name}.validation_data.global_batch_size": 16,
-                }
+        for name in experiment.split("_")[1:]:
+            folders[f"task.{name}"] = alone[name]
+            sizes |= {
+                f"task.{name}.train_data.global_batch_size": 16,
+                f"task.{name}.train_data.shuffle_buffer_size": 90,
+                f"task.{name}.validation_data.global_batch_size": 16,
+            }
         data = {
             f"{task}.{side}_data.input_path": f"{folder}/{files}-*"
             for task, folder in folders.items()

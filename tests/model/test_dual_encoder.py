@@ -10,6 +10,7 @@ from model.configs import schema
 from model.dual_encoder import build
 from model.text import WORDS
 from model.text.preprocessing import TextToIds
+from tests.model.layers.test_encoders import SIZES
 
 PAPER = schema.Objective()
 
@@ -113,12 +114,6 @@ def test_the_sides_share_an_encoder_and_the_response_goes_on(model):
         model.encode("text")
 
 
-SEQUENCES = {
-    "transformer": {"layers": 1, "heads": 2, "hidden": 8, "filter": 8, "embedding_dim": 4},
-    "recurrent": {"word_dim": 4, "units": 4},
-}
-
-
 @pytest.mark.parametrize(
     ("kind", "widths"), [("averaging", [8]), ("transformer", [2, 8]), ("recurrent", [2, 8])]
 )
@@ -126,8 +121,7 @@ def test_sequence_encoders_get_each_side_without_the_padding_of_the_other(
     kind, widths, monkeypatch
 ):
     config = schema.DualEncoder(text=CONFIG.text)
-    sizes = SEQUENCES.get(kind, CONFIG.encoder.averaging.as_dict())
-    config.override({"encoder": {"type": kind, kind: sizes}})
+    config.override({"encoder": {"type": kind, kind: SIZES[kind]}})
     model = build(config)
     layer, given = type(model.encoder), []
     call = layer.call

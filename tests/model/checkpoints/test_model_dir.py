@@ -11,6 +11,7 @@ from model.checkpoints.model_dir import Best, Record
 from model.dual_encoder import build
 from model.ema import WeightAverage
 from model.training.validation import pearson
+from tests.model.training.test_resume import TRANSFORMER
 
 SECTION = "task.train_data"
 DATA = {SECTION: {"a": [3, "ab"], "b": [5, None]}}
@@ -198,13 +199,6 @@ def test_a_model_of_nli_alone_gives_its_encoder_and_head(parse, blank, tmp_path)
     trained.initialize(model, checkpoint)  # a checkpoint may be named too
     for part in ("encoder", "nli_head"):
         assert_same(getattr(model, part), [value + 1 for value in getattr(other, part).weights])
-
-
-TRANSFORMER = {
-    "task__model__encoder__type": "transformer",
-    **{f"task__model__encoder__transformer__{name}": 1 for name in ("layers", "heads")},
-    **{f"task__model__encoder__transformer__{name}": 8 for name in ("hidden", "filter")},
-}
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from packaging.utils import canonicalize_name
 
 from common.command_line import EXTRAS
 from tests.commands.documents import DOCUMENTS
+from tests.conftest import REPOSITORY
 from tests.test_rooms import ALLOWED, imported_modules
 
-REPOSITORY = Path(__file__).parents[1]
 INSTALLED = (*("-o", ".venv/.installed"), *("-o", ".venv-workflow/.installed"))
 """Not made again, however old they are."""
 
@@ -146,14 +146,18 @@ def test_the_pins_are_in_the_ranges():
         assert pins[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
+def copy_sources(folder):
+    """Copies what pip installs from, since setuptools builds beside the sources."""
+    for package in ALLOWED:
+        shutil.copytree(REPOSITORY / package, folder / package)
+    for name in ("pyproject.toml", "setup.py"):
+        shutil.copy(REPOSITORY / name, folder)
+    return folder
+
+
 @pytest.mark.slow
 def test_it_installs_one_folder_and_one_command(tmp_path):
-    source = tmp_path / "source"
-    source.mkdir()  # a copy, since setuptools builds beside the sources
-    for name in ("pyproject.toml", "setup.py"):
-        shutil.copy(REPOSITORY / name, source)
-    for package in ALLOWED:
-        shutil.copytree(REPOSITORY / package, source / package)
+    source = copy_sources(tmp_path / "source")
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     binaries = tmp_path / "venv" / "bin"
     (site,) = (tmp_path / "venv").glob("lib/*/site-packages")

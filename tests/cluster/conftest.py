@@ -5,15 +5,13 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import steps_of
+from tests.conftest import REPOSITORY, steps_of
 from tests.engines.processes import free_ports, wait_until
 from tests.model.conftest import flags, nli_folder, pairs_folder, teacher_folder  # noqa: F401
 
-REPOSITORY = Path(__file__).parents[2]
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
 _PATIENCE = 600

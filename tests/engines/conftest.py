@@ -1,18 +1,15 @@
 import json
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from backports import zstd
 
-from tests.conftest import sample_world
+from tests.conftest import REPOSITORY, sample_world
 from tests.engines import fetch, processes
+from tests.test_make import FOLDER, copy_sources
 
-REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("common", "data_pipeline", "model", "export", "evaluation")
 COMMENTS = 40_000
 DUMP_FILES = 8
 """More than an engine has workers, so that each of them reads some."""
@@ -32,17 +29,25 @@ def reddit_command(dumps, output, *options):
     return [str(part) for part in (*command, "--output", output, *options)]
 
 
-@pytest.fixture(scope="session")
-def need():
+def start(dumps, output, *options, **environment):
+    """Starts that command, in a process group of its own."""
+    return subprocess.Popen(
+        reddit_command(dumps, output, *options),
+        cwd=REPOSITORY,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def need(*names):
     """Skips a test where an engine has not been fetched, with the reason."""
-
-    def check(*names):
-        missing = json.loads(fetch.MISSING.read_text()) if fetch.MISSING.exists() else {}
-        for name in names:
-            if not fetch.STEPS[name][0].exists():
-                pytest.skip(f"{name}: {missing.get(name, 'not fetched; `make engines` does it')}")
-
-    return check
+    missing = json.loads(fetch.MISSING.read_text()) if fetch.MISSING.exists() else {}
+    for name in names:
+        if not fetch.STEPS[name][0].exists():
+            pytest.skip(f"{name}: {missing.get(name, 'not fetched; `make engines` does it')}")
 
 
 @pytest.fixture(scope="session")
@@ -59,19 +64,14 @@ def dumps(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
-def contents():
+def contents(folder):
     """The shards and statistics that a job left: file name -> bytes."""
-
-    def read(folder):
-        files = [*folder.glob("*-of-*"), folder / "statistics.json"]
-        return {path.name: path.read_bytes() for path in files}
-
-    return read
+    files = [*folder.glob("*-of-*"), folder / "statistics.json"]
+    return {path.name: path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="session")
-def expected(tmp_path_factory, dumps, contents):
+def expected(tmp_path_factory, dumps):
     """The contents that the local runner makes of the dumps."""
     output = tmp_path_factory.mktemp("expected") / "out"
     subprocess.run(reddit_command(dumps, output), cwd=REPOSITORY, check=True)
@@ -85,36 +85,23 @@ def start_job(dumps):
     """Starts the job with these options, and ends it with the test if it still runs."""
     jobs = []
 
-    def start(output, *options):
-        job = subprocess.Popen(
-            reddit_command(dumps, output, *options),
-            cwd=REPOSITORY,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        jobs.append(job)
-        return job
+    def start_one(output, *options):
+        jobs.append(start(dumps, output, *options))
+        return jobs[-1]
 
-    yield start
+    yield start_one
     for job in jobs:
         processes.stop(job.pid)
         job.communicate()
 
 
-@pytest.fixture
-def wait_for_stage():
+def wait_for_stage(output, stage):
     """Returns when a job has noted the first work of a stage, `read` or `join`."""
-
-    def wait(output, stage):
-        processes.wait_until(
-            lambda: list(output.glob(f"_incomplete/*/{stage}-*")),
-            seconds=_SECONDS_A_JOB,
-            what=f"the job's first {stage}",
-        )
-
-    return wait
+    processes.wait_until(
+        lambda: list(output.glob(f"_incomplete/*/{stage}-*")),
+        seconds=_SECONDS_A_JOB,
+        what=f"the job's first {stage}",
+    )
 
 
 @pytest.fixture
@@ -133,14 +120,8 @@ def run_job(start_job):
 def installed(tmp_path_factory):
     """The folder that this project installs, and nothing else."""
     scratch = tmp_path_factory.mktemp("install")
-    source, target = scratch / "source", scratch / "installed"
-    source.mkdir()
-    # A copy, since setuptools builds beside the sources.
-    for name in ("pyproject.toml", "setup.py"):
-        shutil.copy(REPOSITORY / name, source)
-    for package in PACKAGES:
-        shutil.copytree(REPOSITORY / package, source / package)
+    source, target = copy_sources(scratch / "source"), scratch / "installed"
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
     alone = ("--no-deps", "--no-index", "--no-build-isolation")
     subprocess.run([*pip, *alone, "--target", target, source], check=True)
-    return target / "conversational_embeddings_tools"
+    return target / FOLDER

@@ -7,12 +7,13 @@ import pytest
 
 from tests.engines import processes
 from tests.engines.clusters import WORKERS, FlinkCluster, SparkCluster
+from tests.engines.conftest import contents, need, wait_for_stage
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def cluster(need, installed, tmp_path_factory):
+def cluster(installed, tmp_path_factory):
     """A standalone cluster whose workers have this project's wheel."""
     need("Flink", "Beam's job server for Flink")
     with FlinkCluster(tmp_path_factory.mktemp("cluster"), code=installed) as running:
@@ -21,7 +22,7 @@ def cluster(need, installed, tmp_path_factory):
 
 @pytest.mark.flink
 def test_the_job_manager_killed_ends_the_command_in_one_line_and_the_next_run_completes(
-    cluster, start_job, run_job, wait_for_stage, tmp_path, contents, expected
+    cluster, start_job, run_job, tmp_path, expected
 ):
     output = tmp_path / "out"
     # By default the command asks for 20 times 3 seconds whether the JobManager is back.
@@ -42,7 +43,7 @@ def test_the_job_manager_killed_ends_the_command_in_one_line_and_the_next_run_co
 
 @pytest.mark.flink
 def test_a_python_worker_and_a_task_manager_killed_change_nothing(
-    cluster, start_job, wait_for_stage, tmp_path, contents, expected
+    cluster, start_job, tmp_path, expected
 ):
     output = tmp_path / "out"
     job = start_job(output, *cluster.options)
@@ -59,7 +60,7 @@ def test_a_python_worker_and_a_task_manager_killed_change_nothing(
 
 @pytest.mark.spark
 def test_a_worker_of_spark_killed_changes_nothing(
-    need, start_job, wait_for_stage, installed, tmp_path, contents, expected, monkeypatch
+    start_job, installed, tmp_path, expected, monkeypatch
 ):
     need("Spark", "Beam's job server for Spark")
     output = tmp_path / "out"

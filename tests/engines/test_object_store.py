@@ -2,15 +2,13 @@
 
 import json
 import logging
-import os
 import signal
 import subprocess
-from contextlib import contextmanager
 
 import pytest
 
-from tests.conftest import sample_world
-from tests.engines.conftest import REPOSITORY, reddit_command
+from tests.conftest import REPOSITORY, sample_world
+from tests.engines.conftest import reddit_command, start
 from tests.engines.object_store import BUCKET, KEY, SECRET, ObjectStore
 
 pytestmark = pytest.mark.slow
@@ -44,19 +42,10 @@ def data(files):
     }
 
 
-@contextmanager
 def job(store, *options, **environment):
     """A running job on the store's dumps into a folder of the store."""
     folders = (f"s3://{BUCKET}/dumps", f"s3://{BUCKET}/out")
-    with subprocess.Popen(
-        reddit_command(*folders, *_SHARDS, *options),
-        cwd=REPOSITORY,
-        env=os.environ | store.environment | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as running:
-        yield running
+    return start(*folders, *_SHARDS, *options, **store.environment | environment)
 
 
 def outcome(store, *options, **environment):

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.engines import fetch, processes
+from tests.engines.conftest import contents, need
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def worker_pool(tmp_path):
 
 @pytest.mark.prism
 def test_the_same_files_and_nothing_that_looks_finished_without_workers(
-    need, start_job, run_job, worker_pool, installed, tmp_path, contents, expected
+    start_job, run_job, worker_pool, installed, tmp_path, expected
 ):
     need("Prism")
     port, page_port = processes.free_ports(2)

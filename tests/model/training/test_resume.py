@@ -3,16 +3,13 @@
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from model.__main__ import main
-from model.ema import WeightAverage
-
-REPOSITORY = Path(__file__).parents[3]
+from tests.conftest import REPOSITORY
 
 AVERAGING = {
     "task__model__encoder__averaging__word_dropout": 0.2,
@@ -78,22 +75,10 @@ def run_in_process(program, *arguments):
     return subprocess.run(command, cwd=REPOSITORY, timeout=300, check=False, **quiet).returncode
 
 
-class Killed(BaseException):
-    """Ends a run in this process; what it leaves on the disk is what a kill leaves."""
-
-
-def kill_at(step, arguments, monkeypatch):
-    step_of_average = WeightAverage.step
-
-    def last_step(average, number):
-        step_of_average(average, number)
-        if number == step:
-            raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(WeightAverage, "step", last_step)
-        with pytest.raises(Killed):
-            main(arguments)
+def signalled(moment, arguments):
+    """Runs the command up to a moment."""
+    status = run_in_process(["-c", SIGNALLED], *moment, *arguments)
+    assert status == (143 if moment[0] == signal.SIGTERM else -moment[0])
 
 
 def last_saved(folder):
@@ -122,13 +107,12 @@ def assert_same(folder, other):
     [("reddit", TRANSFORMER), ("reddit_nli_teacher", AVERAGING | THREE)],
     ids=["reddit", "reddit_nli_teacher"],
 )
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(
-    arguments, tmp_path, monkeypatch, experiment, changes
-):
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(arguments, tmp_path, experiment, changes):
     changes = changes | EVERY_60 | {"trainer__train_steps": 120}
     main(arguments(tmp_path / "whole", experiment, **changes))
     folder = tmp_path / "killed"
-    kill_at(75, arguments(folder, experiment, **changes), monkeypatch)
+    moment = (signal.SIGKILL, "model.ema", "WeightAverage", "step", 75)
+    signalled(moment, arguments(folder, experiment, **changes))
     assert last_saved(folder) == 60
     main(arguments(folder, experiment, **changes))
     assert_same(folder, tmp_path / "whole")
@@ -143,9 +127,8 @@ def test_killed_and_stopped_at_any_moment(arguments, tmp_path):
     main(arguments(tmp_path / "whole", **changes))
     folder = tmp_path / "disturbed"
     steps = []
-    for number, *moment in MOMENTS:
-        status = run_in_process(["-c", SIGNALLED], number, *moment, *arguments(folder, **changes))
-        assert status == (143 if number == signal.SIGTERM else -number)
+    for moment in MOMENTS:
+        signalled(moment, arguments(folder, **changes))
         steps.append(last_saved(folder))
         if len(steps) == 1:
             assert (folder / "ckpt-40.index").exists()

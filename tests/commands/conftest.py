@@ -1,5 +1,7 @@
 """Commands in processes of their own, and what they read: made by themselves."""
 
+import shlex
+
 import pytest
 
 from tests.commands import server
@@ -15,55 +17,26 @@ trainer: {train_steps: 40, steps_per_loop: 10, checkpoint_interval: 10}
 """
 
 
-class Ready:
-    """A folder with a sample world, its pairs, and two models with their modules and results."""
+COMMANDS = {
+    "sample": "data_pipeline sample --output {folder} --comments 300 --seed 1",
+    "reddit": "data_pipeline reddit --input {ready}/world/reddit/RC_* --output {folder} "
+    "--train_shards 1",
+    "snli": "data_pipeline snli --input {ready}/world/nli/*train* --output {folder}",
+    "vocabulary": "data_pipeline vocabulary --input {ready}/pairs/train-* --output {folder} "
+    "--min_count 1",
+    "model": "model --experiment reddit --mode train --model_dir {folder} --config_file "
+    "{ready}/tiny.yaml --params_override "
+    "task.seed={version},task.train_data.input_path={ready}/pairs/train-*",
+    "export": "export --model_dir {ready}/run{version} --output {folder}",
+    "sts": "evaluation sts --module {ready}/module{version} --data {ready}/world/stsb "
+    "--output {folder} --again",
+}
+"""Commands that write a folder; of two versions where it is of a model."""
 
-    def __init__(self, run, folder):
-        self._run, self.folder = run, folder
-        (folder / "tiny.yaml").write_text(PRESET)
-        self._make("sample", 0, "world")
-        self._make("reddit", 0, "pairs")
-        self._make("snli", 0, "nli")
-        for version in (0, 1):
-            self._make("model", version, f"run{version}")
-            self._make("export", version, f"module{version}")
-            self._make("sts", version, f"results{version}")
 
-    def _make(self, kind, version, name):
-        log = self.folder / "log"
-        assert self._run(self.argv(kind, version, self.folder / name), log) == 0, log.read_text()
-
-    def argv(self, kind, version, folder):
-        """A command that writes a folder; of two versions where it is of a model."""
-        ready = self.folder
-        return {
-            "reddit": [
-                *("data_pipeline", "reddit", "--input", f"{ready}/world/reddit/RC_*"),
-                *("--output", folder, "--train_shards", "1"),
-            ],
-            "snli": [
-                *("data_pipeline", "snli", "--input", f"{ready}/world/nli/*train*"),
-                *("--output", folder),
-            ],
-            "vocabulary": [
-                *("data_pipeline", "vocabulary", "--input", f"{ready}/pairs/train-*"),
-                *("--output", folder, "--min_count", "1"),
-            ],
-            "sample": [
-                *("data_pipeline", "sample", "--output", folder, "--comments", "300"),
-                *("--seed", "1"),
-            ],
-            "model": [
-                *("model", "--experiment", "reddit", "--mode", "train", "--model_dir", folder),
-                *("--config_file", ready / "tiny.yaml", "--params_override"),
-                f"task.seed={version + 1},task.train_data.input_path={ready}/pairs/train-*",
-            ],
-            "export": ["export", "--model_dir", ready / f"run{version}", "--output", folder],
-            "sts": [
-                *("evaluation", "sts", "--module", ready / f"module{version}"),
-                *("--data", f"{ready}/world/stsb", "--output", folder, "--again"),
-            ],
-        }[kind]
+def words_of(kind, folder, *, ready, version=0):
+    """The words of such a command."""
+    return shlex.split(COMMANDS[kind].format(folder=folder, ready=ready, version=version))
 
 
 @pytest.fixture(scope="session")
@@ -77,4 +50,15 @@ def run():
 
 @pytest.fixture(scope="session")
 def ready(run, tmp_path_factory):
-    return Ready(run, tmp_path_factory.mktemp("ready"))
+    """A folder with a sample world, its pairs, and two models with their modules and results."""
+    ready = tmp_path_factory.mktemp("ready")
+    (ready / "tiny.yaml").write_text(PRESET)
+    made = [("sample", 0, "world"), ("reddit", 0, "pairs"), ("snli", 0, "nli")]
+    for version in (0, 1):
+        for kind, name in (("model", "run"), ("export", "module"), ("sts", "results")):
+            made.append((kind, version, f"{name}{version}"))
+    log = ready / "log"
+    for kind, version, name in made:
+        words = words_of(kind, ready / name, ready=ready, version=version)
+        assert run(words, log) == 0, log.read_text()
+    return ready

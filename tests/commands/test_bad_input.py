@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from common.files import CLAIM, claim
+from tests.commands.conftest import words_of
 
 pytestmark = pytest.mark.slow
 
@@ -112,9 +113,9 @@ def test_bad_input_ends_in_one_line_that_names_it(case, run, ready, tmp_path):
     here, log = tmp_path / "here", tmp_path / "log"
     here.mkdir()
     if case.make is not None:
-        case.make(ready.folder, here)
+        case.make(ready, here)
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
-    argv = shlex.split(case.command.format(ready=ready.folder))
+    argv = shlex.split(case.command.format(ready=ready))
     status = run(argv, log, here)
     text = log.read_text()
     assert status in (1, 2), text
@@ -135,7 +136,7 @@ CLAIMS |= {"sts": ".sts-dev.claim"}
 def test_a_folder_that_another_command_works_in_is_left_alone(kind, run, ready, tmp_path):
     folder, log = tmp_path / "shared", tmp_path / "log"
     with claim(folder, name=CLAIMS[kind]):
-        status = run(ready.argv(kind, 0, folder), log)
+        status = run(words_of(kind, folder, ready=ready), log)
         assert [path.name for path in folder.iterdir()] == [CLAIMS[kind]]
     text = log.read_text()
     assert status == 1, text

@@ -146,20 +146,20 @@ def lines(rows):
 @pytest.fixture(scope="module")
 def workplace(ready, tmp_path_factory):
     """A folder with what the documents' commands read, under the names that they use."""
-    here, made = tmp_path_factory.mktemp("documents"), ready.folder
+    here = tmp_path_factory.mktemp("documents")
     copies = {
-        **{name: made / name for name in ("pairs", "nli")},
-        **{"run": made / "run0", "module": made / "module0", "results": made / "results0"},
-        **{"other_results": made / "results1", "pretrained_results": made / "results1"},
-        "stsb": made / "world" / "stsb",
-        **{"semeval_cqa": made / "world" / "semeval_cqa", "dumps": made / "world" / "reddit"},
+        **{name: ready / name for name in ("pairs", "nli")},
+        **{"run": ready / "run0", "module": ready / "module0", "results": ready / "results0"},
+        **{"other_results": ready / "results1", "pretrained_results": ready / "results1"},
+        "stsb": ready / "world" / "stsb",
+        **{"semeval_cqa": ready / "world" / "semeval_cqa", "dumps": ready / "world" / "reddit"},
     }
     for name, source in copies.items():
         shutil.copytree(source, here / name)
-    shutil.copytree(made / "results0", here / "regressors" / "results")
+    shutil.copytree(ready / "results0", here / "regressors" / "results")
     posts = lines({"id": f"{i}", "title": f"what is {i}"} for i in range(9))
     (here / "dumps" / "RS_2020-01.zst").write_bytes(zstd.compress(posts.encode()))
-    nli = (made / "world" / "nli" / "snli_1.0_train.jsonl").read_text()
+    nli = (ready / "world" / "nli" / "snli_1.0_train.jsonl").read_text()
     write(here / "snli_1.0_train.jsonl.gz", nli)
     talk = [
         (i, i - 1 if i % 9 else None, f"we all like number {i} " + "ab"[i % 2]) for i in range(90)

@@ -7,6 +7,7 @@ Jobs on the generated sample run everywhere; those on real data where CONVERSATI
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,48 +16,44 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 CHECKSUMS = Path(__file__).with_name("checksums.json")
 
-REDDIT = ("reddit", "--input", "{world}/reddit/RC_*")
+REDDIT = "reddit --input {world}/reddit/RC_*"
 IRC = (
-    *("conversations", "--input", "{data}/conversations/ubuntu_irc.jsonl.gz"),
-    *("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said"),
+    "conversations --input {data}/conversations/ubuntu_irc.jsonl.gz "
+    "--id_field message_id --parent_field in_reply_to --text_field said"
 )
 DIALOGUES = (
-    *("conversations", "--input", "{data}/conversations/self_dialogue.csv.gz"),
-    *("--thread_field", "dialogue", "--order_field", "turn"),
+    "conversations --input {data}/conversations/self_dialogue.csv.gz "
+    "--thread_field dialogue --order_field turn --text_field text"
 )
-MONTHS = ("reddit", "--input", "{data}/reddit/RC_200*", "{data}/reddit/RC_2019-01.zst")
+MONTHS = "reddit --input {data}/reddit/RC_200* {data}/reddit/RC_2019-01.zst"
 JOBS = {
-    "sample": (),
+    "sample": "sample --comments 6000",
     "reddit": REDDIT,
-    "reddit_context": (*REDDIT, "--context_turns", "2", "--validation_fraction", "0.1"),
-    "reddit_jsonl_by_pair": (*REDDIT, "--format", "jsonl", "--split_by", "pair"),
-    "reddit_parquet_excluded": (
-        *(*REDDIT, "--format", "parquet", "--exclude_texts", "{world}/stsb/*.csv"),
-        *("--max_copies_of_pair", "1"),
-    ),
-    "reddit_halves": (*REDDIT, "--pairs_of", "halves"),
-    "snli": ("snli", "--input", "{world}/nli/snli_1.0_train.jsonl"),
-    "vocabulary": ("vocabulary", "--input", "{reddit}/train-*"),
+    "reddit_context": REDDIT + " --context_turns 2 --validation_fraction 0.1",
+    "reddit_jsonl_by_pair": REDDIT + " --format jsonl --split_by pair",
+    "reddit_parquet_excluded": REDDIT + " --format parquet --exclude_texts {world}/stsb/*.csv "
+    "--max_copies_of_pair 1",
+    "reddit_halves": REDDIT + " --pairs_of halves",
+    "snli": "snli --input {world}/nli/snli_1.0_train.jsonl",
+    "vocabulary": "vocabulary --input {reddit}/train-*",
     "months": MONTHS,
-    "months_context": (*MONTHS, "--context_turns", "1", "--test_fraction", "0.2"),
-    "months_in_three_shards": (*MONTHS, "--train_shards", "3", "--records_per_file", "2000"),
-    "irc": (*IRC, "--thread_field", "day", "--author_field", "nick", "--context_turns", "1"),
-    "dialogues": (*DIALOGUES, "--text_field", "text", "--validation_fraction", "0.05"),
+    "months_context": MONTHS + " --context_turns 1 --test_fraction 0.2",
+    "months_in_three_shards": MONTHS + " --train_shards 3 --records_per_file 2000",
+    "irc": IRC + " --thread_field day --author_field nick --context_turns 1",
+    "dialogues": DIALOGUES + " --validation_fraction 0.05",
 }
-ON_REAL_DATA = ("months", "months_context", "months_in_three_shards", "irc", "dialogues")
 
 
 def run_jobs(folder: Path, *, data: str | None) -> dict:
     """Runs every job; returns the checksums that each gives for its files."""
     found: dict[str, dict[str, str]] = {}
     places = {"world": folder / "sample", "reddit": folder / "reddit", "data": data}
-    for name, arguments in JOBS.items():
-        if name in ON_REAL_DATA and not data:
+    for name, job in JOBS.items():
+        if "{data}" in job and not data:
             continue
-        command = [argument.format(**places) for argument in arguments]
-        command = command or ["sample", "--comments", "6000"]
+        words = shlex.split(job.format(**places))
         subprocess.run(
-            [sys.executable, "-m", "data_pipeline", *command, "--output", str(folder / name)],
+            [sys.executable, "-m", "data_pipeline", *words, "--output", str(folder / name)],
             cwd=REPOSITORY,
             check=True,
             capture_output=True,

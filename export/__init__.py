@@ -24,7 +24,7 @@ VARIANTS = (FLOAT32, "bfloat16", "float16", INT8)
 """Formats of the weights, see `export.module.weights`."""
 _PUBLIC = {
     "export": "export.saved_model.write",
-    "add_scores": "export.saved_model.write",
+    "add_scores": "export.card.model_card",
     "VerificationError": "export.saved_model.write",
     "HubModule": "export.module.hub_module",
     "SIGNATURES": "export.module.signatures",

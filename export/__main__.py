@@ -24,7 +24,7 @@ COMMANDS = [
     Command(
         "card",
         CardOptions,
-        run="export.saved_model.write:card_command",
+        run="export.card.model_card:command",
         summary="add scores to a module and its model card",
         example="--module module/ --results results/",
     ),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from export.card import identity, scores
+from export.card import identity, model_card
 from export.module import plain
 
 REPOSITORY = Path(__file__).parents[1]
@@ -74,7 +74,7 @@ def test_the_files_are_those_of_the_checksums():
 
 def test_the_card_has_scores_with_intervals():
     card = (MODULE / "README.md").read_text()
-    for one in scores.load(MODULE):
+    for one in model_card.scores(MODULE):
         assert one["name"] in card
         assert one["intervals"]
 
@@ -120,7 +120,7 @@ def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path, monkeyp
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
     )
-    stored = {one["name"]: one for one in scores.load(MODULE)}
+    stored = {one["name"]: one for one in model_card.scores(MODULE)}
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _, _ in found] == ["sts-dev", "sts-test", "snli-test"]
     for name, metric, value in found:

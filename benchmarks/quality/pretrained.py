@@ -20,7 +20,7 @@ from common.errors import InputError
 from common.files import aside
 from common.text_files import sha256
 from export import add_scores
-from export.card import identity, model_card, scores
+from export.card import identity, model_card
 
 SMALL, FULL = "small", "teacher_nli"
 NAME = "conversations-small"
@@ -56,7 +56,7 @@ def publish(work: Path, output: Path) -> None:
     found = {}
     for row, module in modules.items():
         add_scores(module, work / "results" / f"{row}-0")
-        stored = scores.load(module)
+        stored = model_card.scores(module)
         found[row] = {one["name"]: one for one in stored}
     sizes = {row: model_card.size(of) for row, of in modules.items()}
     if sizes[SMALL] > MOST_BYTES:

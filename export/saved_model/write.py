@@ -17,12 +17,12 @@ from common.errors import InputError
 from common.files import CLAIM, aside, claim, write_json
 from common.saved_model import fingerprint
 from export import FLOAT32
-from export.card import identity, model_card, scores
+from export.card import identity, model_card
 from export.module import components as principal_components
 from export.module import plain, warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
-from export.options import CardOptions, ModuleOptions
+from export.options import ModuleOptions
 from export.saved_model import verify
 from model import LAST
 from model.checkpoints import trained
@@ -41,12 +41,6 @@ def module_command(options: ModuleOptions) -> None:
         # The matrix is one of the weights that a fingerprint is of, so it cannot be compared.
         said = "{path} (fingerprint {fingerprint})".format(**tuned["module"])
         print(f"the matrix was learned on {said}; it fits the same weights only")
-
-
-def card_command(options: CardOptions) -> None:
-    """Adds scores to a module."""
-    count = add_scores(options.module, options.results)
-    print(f"{count} result{'s' * (count != 1)} written to {options.module / 'README.md'}")
 
 
 class VerificationError(Exception):
@@ -111,25 +105,6 @@ def export(
         }
         with aside(output) as new:
             _write(module, new, about, model_dir / PARAMS_FILE)
-
-
-def add_scores(module: str | Path, results: str | Path) -> int:
-    """Writes scores into a module and its card, in place of earlier ones; returns their number.
-
-    Args:
-      module: a module that `export` has written.
-      results: folder of result files of `python -m evaluation` for this module.
-
-    Raises:
-      InputError: if the folder is no such module, or the results belong to another one.
-    """
-    module = Path(module).resolve()
-    with claim(module):
-        about = identity.read(module)
-        found = scores.read(Path(results), fingerprint=about["fingerprint"])
-        write_json(module / identity.FOLDER / scores.FILE, found)
-        model_card.write(module)
-    return len(found)
 
 
 def _write(module: HubModule, folder: Path, about: dict[str, Any], params: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.quality import pretrained
 from common.errors import InputError
 from common.files import write_json
-from export.card import identity, scores
+from export.card import identity, model_card
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def publish(tmp_path, monkeypatch):
                 {"project": identity.PROJECT, "training_data": data},
             )
             (module / "saved_model.pb").write_bytes(b"graph" + bytes(more_bytes))
-            write_json(module / identity.FOLDER / scores.FILE, list(results(pearson)))
+            write_json(module / identity.FOLDER / model_card.SCORES, list(results(pearson)))
         output = tmp_path / "pretrained"
         pretrained.publish(tmp_path / "runs", output)
         scored = [tmp_path / "runs" / "results" / f"{row}-0" for row in ("small", "teacher_nli")]

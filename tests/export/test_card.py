@@ -14,8 +14,7 @@ from markdown_it import MarkdownIt
 
 from common.errors import InputError
 from export.__main__ import main
-from export.card import identity, model_card, scores
-from export.saved_model import write
+from export.card import identity, model_card
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements.txt"
 OUTPUT = {"bytes": 0, "crc32c": "00000000", "records": 12}
@@ -180,10 +179,10 @@ def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
     for shown in ("abcdef012345", "0.6840", "0.6500 to 0.7123", "1,379", "seed 3", "remark on F1"):
         assert shown in card
     assert "| extra |" not in card
-    assert scores.load(module)[0]["metrics"]["pearson"] == 0.684
+    assert model_card.scores(module)[0]["metrics"]["pearson"] == 0.684
     put(results, result(about["fingerprint"], name="sts-dev"))
-    assert write.add_scores(module, results) == 2
-    assert len(scores.load(module)) == 2
+    assert model_card.add_scores(module, results) == 2
+    assert len(model_card.scores(module)) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"module", "results"}
 
 
@@ -193,19 +192,19 @@ def test_only_scores_of_the_module_itself_are_taken(results):
     put(results, result(fingerprint, name="contamination", task="contamination"))
     put(results, result(fingerprint, name="sts-test-tuned", system="module_tuned"))
     with pytest.raises(InputError, match="results"):
-        scores.read(results, fingerprint=fingerprint)
+        model_card.read_scores(results, fingerprint=fingerprint)
     put(results, result(fingerprint, system="module"))
-    (found,) = scores.read(results, fingerprint=fingerprint)
+    (found,) = model_card.read_scores(results, fingerprint=fingerprint)
     assert found["name"] == "sts-test"
     with pytest.raises(InputError, match="another module"):
-        scores.read(results, fingerprint="e" * 64 + fingerprint[-16:])
+        model_card.read_scores(results, fingerprint="e" * 64 + fingerprint[-16:])
 
 
 def test_wrong_results_and_modules_are_refused(shared, results, tmp_path):
     before = (shared / "module" / "README.md").read_bytes()
     put(results, {"name": "x"})
     with pytest.raises(InputError, match="x"):
-        write.add_scores(shared / "module", results)
+        model_card.add_scores(shared / "module", results)
     assert (shared / "module" / "README.md").read_bytes() == before
     (tmp_path / "another" / "assets.extra").mkdir(parents=True)
     (tmp_path / "another" / "assets.extra" / "identity.json").write_text('{"project": "x"}')

@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from common.files import aside
 from common.tables import Dialect, parse_rows
 from common.text_files import (
     Source,
+    TextPairs,
     find,
     is_visible,
     number,
@@ -51,24 +53,17 @@ NAMED = {
 class Pair(NamedTuple):
     """Two sentences and their gold similarity, from 0 to 5 in the benchmarks."""
 
-    genre: str  # or data set; empty in a user's own table
-    gold: float
     sentence1: str
     sentence2: str
+    gold: float
+    genre: str = ""  # or data set; empty in a user's own table
 
 
-class SimilarityData(NamedTuple):
+@dataclass(frozen=True)
+class SimilarityData(TextPairs[Pair]):
     """The judged pairs of a source."""
 
-    name: str
-    pairs: list[Pair]
-    unjudged: int = 0
-    without_text: int = 0
     sets: bool = False  # whether its genres are data sets of their own
-
-    def texts(self) -> list[tuple[str, str]]:
-        """The two sentences of each pair."""
-        return [(pair.sentence1, pair.sentence2) for pair in self.pairs]
 
 
 class Columns(NamedTuple):
@@ -153,7 +148,8 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
             "without a text; a correlation needs two different scores"
         )
     sets = len(files) > 1 and len({pair.genre for pair in pairs}) > 1
-    return SimilarityData(source.name, pairs, unjudged, without_text, sets)
+    counts = {"unjudged_pairs": unjudged, "pairs_without_text": without_text}
+    return SimilarityData(source.name, pairs, counts, sets)
 
 
 def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
@@ -211,7 +207,7 @@ def _semeval(path: Path, genre: str) -> Iterator[Pair | None]:
 def _pair(genre: str, sentence1: Any, sentence2: Any, score: float | None) -> Pair | None:
     if other := [text for text in (sentence1, sentence2) if not isinstance(text, str)]:
         raise ValueError(f"a sentence is {other[0]!r}; accepted: text")
-    return None if score is None else Pair(genre, score, sentence1, sentence2)
+    return None if score is None else Pair(sentence1, sentence2, score, genre)
 
 
 def _score(text: Any, *, on_any_scale: bool = False) -> float | None:

@@ -10,9 +10,9 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, Generic, TypeVar, cast
 
 from common.errors import InputError, message_of
 
@@ -47,6 +47,19 @@ class Source:
         names = [path.name for path in self.files]
         file = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
         return {"file": file, "files": names, "sha256": sha256(self.files)}
+
+
+@dataclass(frozen=True)
+class TextPairs(Generic[T]):
+    """What a source holds: pairs, tuples that begin with two texts; and counts of what else."""
+
+    name: str
+    pairs: list[T]
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def texts(self) -> list[tuple[str, str]]:
+        """The two texts of each pair."""
+        return [pair[:2] for pair in self.pairs]  # type: ignore[index]
 
 
 def is_visible(text: str) -> bool:

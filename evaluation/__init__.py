@@ -40,9 +40,9 @@ _PUBLIC = {
     "compare": "evaluation.analysis.paired_test",
     "evaluate": "evaluation.tasks",
     "load_encoder": "evaluation.encoders",
-    "pearson": "evaluation.metrics.correlation",
+    "pearson": "common.statistics",
     "read_results": "evaluation.results.store",
-    "spearman": "evaluation.metrics.correlation",
+    "spearman": "common.statistics",
     "write_report": "evaluation.report.pages",
 }
 __all__ = list(_PUBLIC)

@@ -13,8 +13,8 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.quality.rows import Ablation, Table
+from common import statistics
 from common.files import outputs, write_text
-from evaluation.metrics import from_size
 
 STS = "sts_dev_pearson"
 NLI_BATCH = 100
@@ -58,7 +58,7 @@ def table(ablation: Ablation, found: dict[str, dict[str, float]], items: dict[st
         body.append([change, *cells])
     ends = ["95% interval of the first row"]
     for key in ablation.figures:
-        of = from_size.of_correlation if key == STS else from_size.of_proportion
+        of = statistics.fisher_interval if key == STS else statistics.wilson_interval
         low, high = of(next(iter(found.values()))[key], items[key])
         ends.append(f"[{low:.3f}, {high:.3f}]")
     aligned = ["left"] + ["right"] * len(ablation.figures)

@@ -14,10 +14,9 @@ from tqdm import tqdm
 
 from common import statistics, sts
 from common.errors import InputError
-from common.text_files import Source
+from common.text_files import Source, TextPairs
 from evaluation.data import cqa_files, overlap, ranking_files, snli_files, tfrecords
 from evaluation.data.overlap import Overlap, TextPair
-from evaluation.data.ranking_files import RankingData
 from evaluation.options import ContaminationOptions
 from evaluation.results import measure, store
 from evaluation.results.result import TASKS, Group, Result, data_name
@@ -71,7 +70,6 @@ def run(options: ContaminationOptions) -> None:
             compute=partial(compute, source),
             module=getattr(scored.get(source.name), "module", None),
             learned_from=[Source("training", files)],
-            resampled=False,
         )
         for source in sets
     ]
@@ -98,7 +96,7 @@ def find(
             found = [(one, snli_files.read(one)) for of in splits.values() for one in of]
         case "cqa":
             every = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
-            found = [(source, data) for source, data in every if data.has_text]
+            found = [(source, data) for source, data in every if data.pairs[0].query]
         case _:
             source, found = ranking_files.find(path), []
             sha256 = source.provenance()["sha256"]
@@ -112,7 +110,7 @@ def find(
                 own_replies = settings.get("own_replies", False)
                 pairs = ranking_files.read(source, own_replies=own_replies).pairs
                 pairs = ranking_files.shuffled(pairs, seed=settings["seed"])
-                found.append((replace(source, name=name), RankingData(name, pairs)))
+                found.append((replace(source, name=name), TextPairs(name, pairs)))
     return [(source, data.texts()) for source, data in found]
 
 

@@ -18,13 +18,13 @@ from common import statistics
 from common import sts as sts_files
 from common.files import write_text
 from common.statistics import Sample
-from common.text_files import Source, as_markdown
+from common.text_files import Source, TextPairs, as_markdown
 from evaluation.data import ranking_files
-from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import correlation, similarity
+from evaluation.data.ranking_files import Pair
+from evaluation.metrics import similarity
 from evaluation.options import MistakesOptions
-from evaluation.results import store, text
-from evaluation.results.result import Group, Result
+from evaluation.results import store
+from evaluation.results.result import Group, Result, table
 from evaluation.results.store import Evaluation
 from evaluation.tasks import response_ranking, sts
 
@@ -96,13 +96,15 @@ def run(options: MistakesOptions) -> None:
     encoder, seed = evaluation.load_encoder(options.module), options.seed
 
     def compute(source: Source) -> Result:
-        if isinstance(data[source], RankingData):
+        if source.name == ranking_files.NAME:
             of = {"seed": seed, "candidates": options.candidates}
             return of_ranking(encoder, data[source], **of)
         return of_sts(sts.evaluate(encoder, data[source]), seed=seed)
 
-    module: Any = {"module": encoder.provenance(), "resampled": False}
-    evaluations = [Evaluation(source=one, compute=partial(compute, one), **module) for one in data]
+    module = encoder.provenance()
+    evaluations = [
+        Evaluation(source=one, compute=partial(compute, one), module=module) for one in data
+    ]
     results = store.results(evaluations, output=options.output, again=True)
     path = options.output / "mistakes.md"
     write_text(path, "\n".join(map(page, results)))
@@ -111,7 +113,7 @@ def run(options: MistakesOptions) -> None:
 
 def page(result: Result) -> str:
     """Return errors by kind of text, and the texts of the worst items, as Markdown's code."""
-    parts = [text.table(result)]
+    parts = [table(result)]
     for item in result.items:
         rows = [
             (key, shorten(value, SHOWN_CHARACTERS) if isinstance(value, str) else round(value, 2))
@@ -131,7 +133,7 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
 
     def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
         return {
-            "pearson": correlation.pearson(score[pairs], gold[pairs]),
+            "pearson": statistics.pearson(score[pairs], gold[pairs]),
             "mean_error": error[pairs].mean(axis=-1),
             "mean_absolute_error": np.abs(error[pairs]).mean(axis=-1),
         }
@@ -145,7 +147,7 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
     return Result(name=f"mistakes-{result.name}", system=result.system, items=worst, **by_kind)
 
 
-def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
+def of_ranking(encoder, data: TextPairs[Pair], *, candidates: int = 100, seed: int = 0) -> Result:
     """Return P@N by kind, and as items the pairs whose true response has the lowest rank.
 
     Pairs are resampled one by one, not by blocks, since a kind has a few of each block.

@@ -14,11 +14,9 @@ from tabulate import tabulate
 from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
-from evaluation.metrics.declared import label
 from evaluation.options import CompareOptions
 from evaluation.results import measure, store
-from evaluation.results.result import DECLARED, LEARNED_FROM, Result, facts
-from evaluation.results.text import figure
+from evaluation.results.result import DECLARED, LEARNED_FROM, Result, facts, figure, label
 
 
 class Difference(NamedTuple):

@@ -12,7 +12,7 @@ import evaluation
 from common import sts as sts_files
 from common.errors import InputError
 from common.text_files import Source
-from evaluation.metrics import classification, similarity
+from evaluation.metrics import ranking, similarity
 from evaluation.options import ThresholdOptions
 
 
@@ -26,9 +26,9 @@ def run(options: ThresholdOptions) -> None:
         raise InputError(f"--data: {options.data}: the label {other:g}; accepted: both 0 and 1")
     encoder = evaluation.load_encoder(options.module)
     cosines = similarity.cosine(*similarity.of_pairs(encoder.encode, data.texts()))
-    threshold = classification.best_threshold(cosines, labels == 1)
-    counts = classification.label_counts(cosines >= threshold, labels == 1)
-    scores = classification.from_counts(counts)
+    threshold = ranking.best_threshold(cosines, labels == 1)
+    counts = ranking.label_counts(cosines >= threshold, labels == 1)
+    scores = ranking.from_counts(counts)
     said = ", ".join(f"{name} {value:.3f}" for name, value in scores.items())
     print(f"threshold {threshold:.3f}")
     print(f"{said}, on the {len(labels)} pairs that it was chosen on")

@@ -6,7 +6,6 @@ with line breaks (`-with-multiline`), and test questions (`-input`) with labels 
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from xml.etree import ElementTree
 
 from common import text_files
 from common.errors import InputError, reading
-from common.text_files import Source, is_visible, number, parse_lines, unpacked_name
+from common.text_files import Source, TextPairs, is_visible, number, parse_lines, unpacked_name
 
 _UNKNOWN, _RELEVANCY = "?", ".relevancy"
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False, _UNKNOWN: None}
@@ -27,25 +26,12 @@ _VARIANTS = ("-with-multiline", "-input")
 class Candidate(NamedTuple):
     """A question that the search engine returned for another one, and its score, higher first."""
 
+    query: str  # this and the text are empty where a file has no text
+    text: str
     query_id: str
     id: str
     relevant: bool | None  # None where a gold file says it
     engine_score: float
-    query: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class QueryData:
-    """One file of the task: the candidates of each query, in the file's order."""
-
-    name: str
-    candidates: list[Candidate]
-    has_text: bool
-
-    def texts(self) -> list[tuple[str, str]]:
-        """Return query and candidate of each candidate."""
-        return [(candidate.query, candidate.text) for candidate in self.candidates]
 
 
 def find(path: Path) -> list[Source]:
@@ -101,7 +87,7 @@ def _name(path: Path) -> str:
     return f"cqa-{name}"
 
 
-def read(source: Source) -> QueryData:
+def read(source: Source) -> TextPairs[Candidate]:
     """Read one file of queries, each with its related questions in the file's order."""
     path, *gold = source.files
     has_text = _has_text(path)
@@ -127,7 +113,7 @@ def read(source: Source) -> QueryData:
                 raise ValueError(f"question {key!r} or all of its candidates have no text")
         if not any(each.relevant for candidates in queries.values() for each in candidates):
             raise ValueError("no related question is relevant; MAP needs one or more")
-    return QueryData(source.name, list(chain.from_iterable(queries.values())), has_text=has_text)
+    return TextPairs(source.name, list(chain.from_iterable(queries.values())))
 
 
 def _read(path: Path) -> Iterator[Candidate]:
@@ -151,7 +137,8 @@ def _read_xml(path: Path) -> Iterator[Candidate]:
                 if not 1 <= (rank := number(order)) < math.inf:
                     raise ValueError(f"RELQ_RANKING_ORDER is {order!r}; accepted: numbers from 1")
                 relevant = _label(label, LABELS)
-                yield Candidate(query_id, key, relevant, 1.0 / rank, text, _text(related, "RelQ"))
+                texts = text, _text(related, "RelQ")
+                yield Candidate(*texts, query_id, key, relevant, 1.0 / rank)
 
 
 def _text(element: ElementTree.Element, prefix: str) -> str:
@@ -167,7 +154,7 @@ def _read_relevancy(path: Path) -> Iterator[Candidate]:
         query_id, candidate_id, _, score, label = fields
         if not math.isfinite(number(score)):
             raise ValueError(f"the score is {score!r}; accepted: a finite number")
-        return Candidate(query_id, candidate_id, _label(label, _GOLD), float(score))
+        return Candidate("", "", query_id, candidate_id, _label(label, _GOLD), float(score))
 
     return parse_lines(path, parse)
 

@@ -2,14 +2,13 @@
 
 import hashlib
 import itertools
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from common.errors import InputError
-from common.text_files import Source
+from common.text_files import Source, TextPairs
 from evaluation.data import tfrecords
 from evaluation.data.tfrecords import Features
 
@@ -28,33 +27,20 @@ class Pair(NamedTuple):
     own_reply: str | None = None  # "true" if one author wrote both texts
 
 
-@dataclass(frozen=True)
-class RankingData:
-    """The pairs of one test split."""
-
-    name: str
-    pairs: list[Pair]
-    own_replies: int | None = None  # pairs with one author, left out; None if authors are unknown
-
-    def texts(self) -> list[tuple[str, str]]:
-        """Return input and response of each pair."""
-        return [(pair.input, pair.response) for pair in self.pairs]
-
-
 def find(path: Path, split: str = "test") -> Source:
     """Return the file itself, the files of a pattern, or those of a folder's split."""
     return Source(NAME, tfrecords.find(path, f"{split}-*.tfrecord"))
 
 
-def read(source: Source, *, own_replies: bool = False) -> RankingData:
+def read(source: Source, *, own_replies: bool = False) -> TextPairs[Pair]:
     """Read every pair, but replies to oneself only if asked. Single shards may be empty."""
     pairs = [pair for path in source.files for pair in tfrecords.parse_records(path, _pair)]
     if not pairs:
         raise InputError(f"{source.files[0]}: no pairs")
     if all(pair.own_reply is None for pair in pairs):
-        return RankingData(source.name, pairs)
+        return TextPairs(source.name, pairs)
     scored = [pair for pair in pairs if own_replies or pair.own_reply != "true"]
-    return RankingData(source.name, scored, len(pairs) - len(scored))
+    return TextPairs(source.name, scored, {"own_replies_left_out": len(pairs) - len(scored)})
 
 
 def _pair(features: Features) -> Pair:

@@ -4,16 +4,13 @@ JSON lines, TSV (.tsv, or .txt as SNLI has it) or Parquet, with the columns of S
 Hugging Face, whose labels are numbers: -1 is none, and 0 to 2 are `LABELS`.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from common import text_files
 from common.errors import InputError
 from common.tables import parse_rows
-from common.text_files import Source, is_visible, split_of, stem_of
+from common.text_files import Source, TextPairs, is_visible, split_of, stem_of
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the probabilities that `classify_nli` gives."""
@@ -29,25 +26,12 @@ _COLUMNS = {
 _FORMS = ("*.jsonl", "*.parquet", "*.tsv", "*.txt")  # of a data set in several, the first is read
 
 
-class Pair(msgspec.Struct, frozen=True):
+class Pair(NamedTuple):
     """A premise, a hypothesis and the label of the two."""
 
     premise: str
     hypothesis: str
     gold: str
-
-
-@dataclass(frozen=True)
-class NliData:
-    """The labelled pairs of one file, and how many it has besides without an agreed label."""
-
-    name: str
-    pairs: list[Pair]
-    without_label: int
-
-    def texts(self) -> list[tuple[str, str]]:
-        """Return premise and hypothesis of each pair."""
-        return [(pair.premise, pair.hypothesis) for pair in self.pairs]
 
 
 def find(path: Path) -> dict[str, list[Source]]:
@@ -74,15 +58,15 @@ def _source(stem: str, files: tuple[Path, ...]) -> Source:
     return Source(f"snli-{split_of(name) if name.isalpha() and split_of(name) else name}", files)
 
 
-def read(*sources: Source) -> NliData:
-    """Read files as one set; pairs without a label (`-`, -1) are counted only."""
+def read(*sources: Source) -> TextPairs[Pair]:
+    """Read files as one set; pairs without an agreed label (`-`, -1) are counted only."""
     files = [path for source in sources for path in source.files]
     rows = [row for path in files for row in parse_rows(path, _pair, columns=_COLUMNS)]
     pairs = [pair for pair in rows if pair.gold != _NO_LABEL]
     if not pairs:
         raise InputError(f"{files[0]}: no labelled pairs")
     name = ", ".join(source.name for source in sources)
-    return NliData(name, pairs, without_label=len(rows) - len(pairs))
+    return TextPairs(name, pairs, {"without_label": len(rows) - len(pairs)})
 
 
 def _pair(row: dict[str, Any]) -> Pair:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.optimize
 
+from common import statistics
 from common.sts import SimilarityData
-from evaluation.metrics import correlation, similarity
+from evaluation.metrics import similarity
 
 POWERS = (0.0, 0.5, 0.75)
 PENALTIES = (1e-3, 3e-3)
@@ -45,7 +46,7 @@ class Pairs:
     def pearson(self) -> float:
         """Return Pearson's r of equation 2's scores with the gold scores."""
         angles = -np.arccos(similarity.cosine(self.left, self.right))
-        return float(correlation.pearson(angles, self.gold))
+        return float(statistics.pearson(angles, self.gold))
 
 
 class Tuned(NamedTuple):

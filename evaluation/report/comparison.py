@@ -4,16 +4,24 @@ A baseline is simple if it needs no pretrained model; the others are rivals.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
 from evaluation.analysis.paired_test import Difference
-from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import BASELINE, OTHER, OURS, Score, mean
 from evaluation.report.tables import CANDIDATES, Main, Table, interval_of, is_papers
 from evaluation.results.measure import FEW_UNITS, systems
-from evaluation.results.result import ALL, CEILING, DECLARED, SYSTEMS, Result, data_name
+from evaluation.results.result import (
+    ALL,
+    CEILING,
+    DECLARED,
+    SYSTEMS,
+    Result,
+    data_name,
+    label,
+    main_metric,
+)
 
 SIMPLE, DIFFERENCE = "best simple baseline", "difference"
 CHANCE = "chance"
@@ -123,29 +131,18 @@ def differences(scores: Sequence[Score], figures: Mapping[str, Main]) -> Table:
     return Table("differences", "Differences from the best baselines on the same items", cells)
 
 
-class Standing(NamedTuple):
-    """Where a row stands, `above`, `below`, or `level` if the interval holds 0; by how much."""
-
-    place: str
-    difference: float
-
-
 def standings(
     differing: Table, figures: Mapping[str, Main], rows: Sequence[str]
-) -> dict[str, dict[str, dict[str, Standing]]]:
-    """Return by row, kind of `OTHERS` and figure where each row stands.
+) -> dict[str, dict[str, dict[str, Score]]]:
+    """Return by row, kind of `OTHERS` and figure the differences that have an interval.
 
     Figures for which a row reads what the baselines do not are left out.
     """
-    found: dict[str, dict[str, dict[str, Standing]]] = {}
-    for row in rows:
-        for cell in differing.cells:
-            if cell.row == row and cell.interval and not figures[cell.name].of_baselines:
-                low, high = cell.interval
-                place = "above" if low > 0 else "below" if high < 0 else "level"
-                of_row = found.setdefault(row, {}).setdefault(cell.block, {})
-                of_row[cell.name] = Standing(place, cell.value)
-    return found
+    found: dict[str, dict[str, dict[str, Score]]] = {row: {} for row in rows}
+    for cell in differing.cells:
+        if cell.row in found and cell.interval and not figures[cell.name].of_baselines:
+            found[cell.row].setdefault(cell.block, {})[cell.name] = cell
+    return {row: of_row for row, of_row in found.items() if of_row}
 
 
 def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:

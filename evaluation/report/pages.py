@@ -18,9 +18,8 @@ from evaluation.report import comparison, figures, scores, tables
 from evaluation.report.scores import OURS, PAPER, Run
 from evaluation.report.tables import Table
 from evaluation.results import store
-from evaluation.results.result import VARIANTS
+from evaluation.results.result import VARIANTS, figure, module_name
 from evaluation.results.store import SYNTHETIC
-from evaluation.results.text import figure, module_name
 
 SETS = "sts_sets"  # with the baselines, too
 SHOWN = (SETS, "table_3", "table_1")

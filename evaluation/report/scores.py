@@ -22,8 +22,8 @@ from evaluation.results.result import (
     Result,
     data_name,
     facts,
+    module_name,
 )
-from evaluation.results.text import module_name
 
 OURS, OTHER, BASELINE, PAPER = "ours", "other", "baseline", "paper"
 """Kinds of rows; those of the paper have no runs."""
@@ -67,6 +67,12 @@ class Score(NamedTuple):
     def data(self) -> str:
         """The name of the data set, which tuned results and those in context share."""
         return data_name(self.name)
+
+    @property
+    def standing(self) -> str:
+        """Where a difference puts its row: above, below, or level if the interval holds 0."""
+        low, high = self.interval or (0.0, 0.0)
+        return "above" if low > 0 else "below" if high < 0 else "level"
 
     def was(self, fact: str) -> bool:
         """Whether it is of a module that is `pretrained`, or starts from one, or `static`.

@@ -15,12 +15,11 @@ import msgspec
 import yaml
 from tabulate import tabulate
 
+from common import statistics
 from common.text_files import as_markdown
 from evaluation.data import overlap
-from evaluation.metrics import from_size
-from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean
-from evaluation.results.result import ALL, Result, data_name
+from evaluation.results.result import ALL, Result, data_name, label, main_metric
 from evaluation.results.store import REDDIT, SYNTHETIC
 
 WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
@@ -161,6 +160,11 @@ PAPER_YAML = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(enc
 TABLES = msgspec.convert(PAPER_YAML["tables"], dict[str, Spec])
 MAIN, ELSEWHERE = (msgspec.convert(PAPER_YAML[key], list[Main]) for key in ("main", "elsewhere"))
 SIZES: dict[str, dict[str, int]] = PAPER_YAML["sizes"]
+INTERVALS = {
+    "correlation": statistics.fisher_interval,
+    "proportion": statistics.wilson_interval,
+}
+"""Of a figure and the number of items."""
 CANDIDATES = 100  # of which the paper ranks the true response
 
 
@@ -198,7 +202,7 @@ def interval_of(value: float, kind: str, data: str, group: str = ALL) -> list[fl
     """Return the interval of a published figure that follows from the number of items."""
     counts = SIZES.get(data, {})
     n = sum(counts.values()) if group == ALL else counts[group]
-    return getattr(from_size, f"of_{kind}")(value, n) if kind else None
+    return INTERVALS[kind](value, n) if kind else None
 
 
 def is_papers(result: Result) -> bool:

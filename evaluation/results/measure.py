@@ -13,9 +13,11 @@ import numpy as np
 from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
-from evaluation.metrics import classification, correlation, declared, ranking
-from evaluation.results.result import ALL, DECLARED, Group, Result
+from evaluation.metrics import ranking
+from evaluation.results.result import ALL, DECLARED, Group, Result, at
 
+OF_COSINES = ("cosine_pearson", "cosine_mean_of_sets")
+"""Metrics of STS on cosines, which baselines in the items of a result do not have."""
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
 
@@ -35,7 +37,7 @@ def sample_of(
     items = [item for item in result.items if group in (ALL, item.get(key))]
     asked = tuple(result.metrics) if metrics is None else tuple(metrics)
     if system is not None:
-        asked = tuple(name for name in asked if name not in declared.OF_COSINES)
+        asked = tuple(name for name in asked if name not in OF_COSINES)
 
     def values_of(key: str) -> list:
         """Return the value of each item by the module, or by the baseline."""
@@ -118,7 +120,7 @@ def _response_ranking(items: Items, values_of: Values, metrics: Collection[str],
     ranks = np.array(values_of("rank"))
     _, block = np.unique([item["block"] for item in items], return_inverse=True)
     size = np.bincount(block)
-    sums = {name: np.bincount(block, ranks <= n) for name in metrics if (n := declared.at(name))}
+    sums = {name: np.bincount(block, ranks <= n) for name in metrics if (n := at(name))}
     return len(size), lambda blocks: {
         name: row[blocks].sum(axis=-1) / size[blocks].sum(axis=-1) for name, row in sums.items()
     }
@@ -130,7 +132,7 @@ def _snli(items: Items, values_of: Values, *_) -> Found:
 
 
 def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
-    of_cosines = any(name in declared.OF_COSINES for name in metrics)
+    of_cosines = any(name in OF_COSINES for name in metrics)
     score = np.array(values_of("score"), dtype=np.float64)
     cosine = np.array(values_of("cosine") if of_cosines else [], dtype=np.float64)
     gold = np.array([item["gold"] for item in items], dtype=np.float64)
@@ -140,22 +142,22 @@ def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
 
     def mean_of_sets(x: np.ndarray, y: np.ndarray, genre: np.ndarray) -> np.ndarray:
         """Return the mean of r by the sets' sizes, as SemEval's years of STS report it."""
-        each = [correlation.pearson(x, y, where=genre == name) for name in names]
+        each = [statistics.pearson(x, y, where=genre == name) for name in names]
         return np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
 
     def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
         y, found = gold[pairs], {}
         for prefix, of in (("", score), ("cosine_", cosine)):
             if f"{prefix}pearson" in metrics:
-                found[f"{prefix}pearson"] = correlation.pearson(of[pairs], y)
+                found[f"{prefix}pearson"] = statistics.pearson(of[pairs], y)
             if f"{prefix}mean_of_sets" in metrics:
                 found[f"{prefix}mean_of_sets"] = mean_of_sets(of[pairs], y, genres[pairs])
         if "pearson_without_repeats" in metrics:
-            found["pearson_without_repeats"] = correlation.pearson(
+            found["pearson_without_repeats"] = statistics.pearson(
                 score[pairs], y, where=once[pairs]
             )
         if "spearman" in metrics:  # ranks take most of the time
-            found["spearman"] = correlation.spearman(score[pairs], y)
+            found["spearman"] = statistics.spearman(score[pairs], y)
         return found
 
     return len(items), values
@@ -170,9 +172,9 @@ def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Found:
     precisions = np.array([ranking.average_precision(labels) for labels in rankings])
     reciprocals = np.array([ranking.reciprocal_rank(labels) for labels in rankings])
     hits, possible = ranking.recall_counts(rankings)
-    counts = np.zeros((len(rankings), classification.COUNTS), dtype=np.int64)
+    counts = np.zeros((len(rankings), ranking.COUNTS), dtype=np.int64)
     if threshold is not None:
-        np.add.at(counts, query, classification.label_counts(score >= threshold, relevant))
+        np.add.at(counts, query, ranking.label_counts(score >= threshold, relevant))
 
     def values(queries: np.ndarray) -> dict[str, np.ndarray]:
         found = {
@@ -180,7 +182,7 @@ def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Found:
             "avg_rec": ranking.average_recall(hits[queries], possible[queries]),
             "mrr": reciprocals[queries].mean(axis=-1),
         }
-        return found if threshold is None else found | classification.from_counts(counts[queries])
+        return found if threshold is None else found | ranking.from_counts(counts[queries])
 
     return len(rankings), values
 

@@ -1,13 +1,14 @@
-"""The result of one task on one data set, with what is needed to reproduce it."""
+"""The result of one task on one data set, with what is needed to reproduce it; and its text."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta
-
-from evaluation.metrics import declared
+from tabulate import tabulate
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
@@ -30,6 +31,26 @@ SYSTEMS = {
     "majority": "most frequent label",
 }
 """What tables call systems; others have their names."""
+LABELS = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "cosine_pearson": "Pearson of cosines",
+    "pearson_without_repeats": "Pearson, STSBenchmark.v2",
+    "map": "MAP",
+    "avg_rec": "AvgRec",
+    "mrr": "MRR",
+    "ndcg_at_10": "nDCG@10",
+    "mrr_at_10": "MRR@10",
+    "recall_at_10": "R@10",
+    "recall_at_100": "R@100",
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "pearson_in_sample": "in sample",
+}
+"""What tables call metrics; others have their names, with spaces."""
+METRICS_ACROSS = 4
+"""Where there are more, each has a row of its own: with its interval it is 21 characters wide."""
 Figure = float | None
 Metrics = Mapping[str, Figure]
 Intervals = Mapping[str, Annotated[list[float], Meta(min_length=2, max_length=2)]]
@@ -87,6 +108,7 @@ class Task(NamedTuple):
 
     units: str  # what is resampled together
     identity: tuple[str, ...]  # keys of an item that say which one it is, however it was scored
+    main: str = ""  # the metric by which a result is known; of response ranking its first P@N
     group: str = ""  # the key that names its group
     settings: tuple[str, ...] = ()  # on which the items depend, besides the data
 
@@ -94,10 +116,10 @@ class Task(NamedTuple):
 _RANKED, _PAIR = ("input_id", "response_id", "block"), ("sentence1", "sentence2", "gold")
 DECLARED = {
     "response_ranking": Task("blocks", _RANKED, settings=("candidates", "seed", "own_replies")),
-    "snli": Task("pairs", ("premise", "hypothesis", "gold"), "gold"),
-    "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes", "escape")),
-    "cqa": Task("queries", ("query_id", "candidate_id", "relevant")),
-    RETRIEVAL: Task("queries", ("query_id",), settings=(IGNORE_IDENTICAL_IDS,)),
+    "snli": Task("pairs", ("premise", "hypothesis", "gold"), "accuracy", "gold"),
+    "sts": Task("pairs", _PAIR, "pearson", "genre", ("columns", "quotes", "escape")),
+    "cqa": Task("queries", ("query_id", "candidate_id", "relevant"), "map"),
+    RETRIEVAL: Task("queries", ("query_id",), "ndcg_at_10", settings=(IGNORE_IDENTICAL_IDS,)),
 }
 OTHERS = ("contamination", "mistakes", "sts_regression")
 """Tasks whose results stand in reports alone."""
@@ -129,12 +151,68 @@ def checked(content: Any) -> Result:
     if result.task not in (*DECLARED, *OTHERS):
         accepted = ", ".join((*DECLARED, *OTHERS))
         raise msgspec.ValidationError(f"task {result.task!r}; accepted: {accepted}")
-    main = declared.MAIN.get(result.task)
-    known = [main in result.metrics] if main else map(declared.at, result.metrics)
-    if result.task in DECLARED and not any(known):
+    task = DECLARED.get(result.task)
+    if task and not any(name == task.main if task.main else at(name) for name in result.metrics):
         raise msgspec.ValidationError(f"metrics: none of {result.task}")
     if result.module is not None and not {"path", "fingerprint"} <= result.module.keys():
         raise msgspec.ValidationError("module: path and fingerprint are needed")
     if result.task == "sts_regression" and not {"row", "label"} <= result.settings.keys():
         raise msgspec.ValidationError("settings: row and label are needed")
     return result
+
+
+def at(name: str) -> int | None:
+    """Return the N of P@N (section 4.1), whose name is p_at_N; None for another metric."""
+    match = re.fullmatch(r"p_at_([1-9]\d*)", name)
+    return int(match[1]) if match else None
+
+
+def main_metric(metrics: Mapping[str, object]) -> str | None:
+    """Return the metric by which a result is known: a task's main one, or its first P@N, or None.
+
+    The tasks come in the order in which CQA's is before accuracy, which CQA may have, too.
+    """
+    mains = (task.main for task in reversed(DECLARED.values()))
+    return next((name for name in (*mains, *filter(at, metrics)) if name in metrics), None)
+
+
+def label(name: str) -> str:
+    """Return a metric's name as people write it."""
+    return f"P@{n}" if (n := at(name)) else LABELS.get(name, name.replace("_", " "))
+
+
+def figure(value: float | None, interval: Sequence[float] | None = None) -> str:
+    """Return a metric's value, and its interval where it has one; a dash where it is undefined."""
+    if value is None or value != value:
+        return "-"
+    return f"{value:.4f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
+
+
+def module_name(result: Result) -> str:
+    """Return the name of the module's folder, with its parent's where it is a version number."""
+    parts = PurePath(result.module["path"]).parts if result.module else ()
+    return (
+        "/".join(parts[-2:] if parts and parts[-1].isdigit() else parts[-1:]) or SYSTEMS["module"]
+    )
+
+
+def table(result: Result) -> str:
+    """Return one result as a small text table: metrics of systems, and of groups."""
+    keys = list(result.metrics)
+    rows: list[tuple] = [(result.name, "n", *map(label, keys))]
+    for baseline, group, n, metrics, ends in result.parts():
+        system = SYSTEMS.get(baseline or result.system, baseline or result.system)
+        system = system.replace(SYSTEMS["module"], module_name(result))
+        name = system if group == ALL else f"{system}, {group}"
+        rows.append((name, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)))
+    if len(keys) > METRICS_ACROSS:
+        rows = list(zip(*rows, strict=True))
+    aligned = ["left"] + ["right"] * (len(rows[0]) - 1)
+    return tabulate(rows, headers="firstrow", disable_numparse=True, colalign=aligned)
+
+
+def printed(result: Result) -> str:
+    """Return a result for the terminal: its table, its counts, its notes."""
+    counted = [f"{name.replace('_', ' ')} {count:,}" for name, count in result.counts.items()]
+    lines = [table(result), ", ".join(counted), *result.notes]
+    return "\n".join(line for line in lines if line)

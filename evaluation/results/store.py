@@ -19,8 +19,16 @@ import msgspec
 from common.errors import InputError
 from common.files import COMPLETED, claim, write_json
 from common.text_files import Source
-from evaluation.results import measure, text
-from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked, facts
+from evaluation.results import measure
+from evaluation.results.result import (
+    DECLARED,
+    RETRIEVAL,
+    TASKS,
+    Result,
+    checked,
+    facts,
+    printed,
+)
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
@@ -43,14 +51,13 @@ class Evaluation:
     module: dict | None  # its provenance; None where none is scored
     learned_from: Sequence[Source] = ()  # what something was learned or chosen on before
     settings: Mapping[str, Any] = field(default_factory=dict)  # also of a stored result
-    resampled: bool = True  # else `compute` adds the intervals
 
     def result(self, *, seed: int, command: str) -> Result:
         """Return the result, computed, with its intervals and provenance."""
         started = time.perf_counter()
         result = self.compute()
         result = replace(result, settings={**result.settings, **self.settings})
-        if self.resampled:
+        if result.task in DECLARED:  # `compute` of others adds the intervals
             result = measure.with_intervals(result, seed=seed)
         return replace(
             result,
@@ -92,7 +99,7 @@ def results(
             with claim(output, name=f".{asked.source.name}.claim"):
                 result = asked.result(**of)
                 said = f"-> {write(result, output)}"
-        say(f"{text.printed(result)}\n{said}\n")
+        say(f"{printed(result)}\n{said}\n")
         found.append(result)
     return found
 

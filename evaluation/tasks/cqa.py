@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from common.errors import InputError
-from common.text_files import Source
+from common.text_files import Source, TextPairs
 from evaluation.data import cqa_files
-from evaluation.data.cqa_files import QueryData
-from evaluation.metrics import classification, similarity
+from evaluation.data.cqa_files import Candidate
+from evaluation.metrics import ranking, similarity
 from evaluation.results import measure
 from evaluation.results.result import CEILING, Result
 from evaluation.results.store import Evaluation
@@ -49,19 +49,19 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
             source=source,
             learned_from=[chosen_on] if chosen_on and chosen_on != source else [],
             compute=partial(compute, source),
-            module=encoder.provenance() if encoder and data[source].has_text else None,
+            module=encoder.provenance() if encoder and data[source].pairs[0].query else None,
         )
         for source in data
     ]
 
 
-def evaluate(encoder, data: QueryData) -> Result:
+def evaluate(encoder, data: TextPairs[Candidate]) -> Result:
     """Rank each query's candidates by cosine, or dot product, or as the search engine does."""
-    candidates = data.candidates
+    candidates, has_text = data.pairs, bool(data.pairs[0].query)
     scores = engine = [candidate.engine_score for candidate in candidates]
     answered = {candidate.query_id for candidate in candidates if candidate.relevant}
     others = {CEILING: [float(bool(candidate.relevant)) for candidate in candidates]}
-    if data.has_text:
+    if has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         if getattr(encoder, "gives_embeddings", True):
@@ -75,7 +75,7 @@ def evaluate(encoder, data: QueryData) -> Result:
     result = Result(
         task="cqa",
         name=data.name,
-        system="module" if data.has_text else SEARCH_ENGINE,
+        system="module" if has_text else SEARCH_ENGINE,
         n=len({candidate.query_id for candidate in candidates}),
         counts={"candidates": len(candidates), "queries_with_a_relevant_candidate": len(answered)},
         items=[
@@ -97,7 +97,7 @@ def thresholds(dev: Result) -> dict[str, float]:
     relevant = np.array([item["relevant"] for item in dev.items])
     columns = {dev.system: [item["score"] for item in dev.items]}
     columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
-    best = classification.best_threshold
+    best = ranking.best_threshold
     return {name: best(np.array(column), relevant) for name, column in columns.items()}
 
 

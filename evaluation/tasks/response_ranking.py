@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from common.text_files import TextPairs
 from evaluation.data import ranking_files
-from evaluation.data.ranking_files import Pair, RankingData, blocks, shuffled
+from evaluation.data.ranking_files import Pair, blocks, shuffled
 from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
@@ -61,7 +62,12 @@ def evaluations(
 
 
 def evaluate(
-    encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
+    encoder,
+    data: TextPairs[Pair],
+    *,
+    candidates: int = 100,
+    seed: int = 0,
+    in_context: bool = False,
 ) -> Result:
     """Rank each true response by dot product among `candidates`; return P@N."""
     pairs = shuffled(data.pairs, seed=seed)
@@ -86,8 +92,7 @@ def evaluate(
         name=f"{data.name}{IN_CONTEXT if in_context else ''}",
         n=len(pairs),
         baselines={"chance": {f"p_at_{n}": min(n, candidates) / candidates for n in AT}},
-        counts={"duplicates_left_out": duplicates}
-        | ({} if data.own_replies is None else {"own_replies_left_out": data.own_replies}),
+        counts={"duplicates_left_out": duplicates} | data.counts,
         settings={"candidates": candidates, "seed": seed},
         notes=[CONTEXT_NOTE] if in_context else [],
         items=items,

@@ -10,13 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from common.errors import InputError
-from common.text_files import Source
+from common.text_files import Source, TextPairs
 from evaluation.data import snli_files
-from evaluation.data.snli_files import LABELS, NliData
+from evaluation.data.snli_files import LABELS, Pair
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.results.store import Evaluation
@@ -59,7 +58,7 @@ def _has_head(encoder) -> bool:
     return "classify_nli" in getattr(encoder, "signatures", {})
 
 
-def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
+def evaluate(encoder, data: TextPairs[Pair], *, classifier=None) -> Result:
     """Classify every pair, without `classify_nli` by `classifier`; return the accuracies."""
     if _has_head(encoder):
         probabilities, note = encoder.classify_nli(*zip(*data.texts(), strict=True)), OWN_LABELS
@@ -75,10 +74,10 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
         task="snli",
         name=data.name,
         n=len(data.pairs),
-        counts={"without_label": data.without_label},
+        counts=data.counts,
         notes=[note],
         items=[
-            msgspec.structs.asdict(pair)
+            pair._asdict()
             | {
                 "predicted": LABELS[int(np.argmax(row))],
                 "probabilities": [round(float(p), 6) for p in row],

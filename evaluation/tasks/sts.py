@@ -109,8 +109,7 @@ def evaluate(
         name=name,
         system=system,
         n=len(pairs),
-        counts={"unjudged_pairs": data.unjudged, "pairs_without_text": data.without_text}
-        | overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs),
+        counts=data.counts | overlap.repeats(pair[:3] for pair in pairs),
         notes=notes,
         items=[
             pair._asdict()

@@ -54,11 +54,7 @@ def scores(predicted: np.ndarray, gold: np.ndarray) -> dict[str, float | None]:
 def pearson(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Pearson's r of two [..., n] (section 5): float64 [...], NaN where one side is constant."""
     alike = [np.ptp(side, axis=-1) < _ALIKE for side in (predicted, gold)]
-    sides = [np.asarray(side, np.float64) for side in (predicted, gold)]
-    a, b = (side - side.mean(axis=-1, keepdims=True) for side in sides)
-    with np.errstate(invalid="ignore"):
-        r = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
-    return np.where(np.logical_or(*alike), np.nan, r)
+    return np.where(np.logical_or(*alike), np.nan, statistics.pearson(predicted, gold))
 
 
 def mean(values: Sequence[float | None]) -> float | None:

@@ -4,7 +4,6 @@ import scipy.stats
 
 from common import statistics
 from common.statistics import Sample
-from evaluation.metrics import correlation
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +18,8 @@ def correlations(x, y):
     return Sample(
         len(x),
         lambda units: {
-            "pearson": correlation.pearson(x[units], y[units]),
-            "spearman": correlation.spearman(x[units], y[units]),
+            "pearson": statistics.pearson(x[units], y[units]),
+            "spearman": statistics.spearman(x[units], y[units]),
         },
     )
 

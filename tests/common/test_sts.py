@@ -43,9 +43,9 @@ def test_the_benchmark_has_raw_quotes_and_licence_columns(write_text):
     data = read(write_text("sts-test.csv", "\n".join(lines) + "\n"))
     assert data.name == "sts-test"
     assert [tuple(pair) for pair in data.pairs] == [
-        ("main-captions", 1.0, '"An unclosed quote', 'it said "so".'),
-        ("main-news", 4.0, "a b", "c d"),
-        ("main-captions", 5.0, "line\u2028separator", "caf\u00e9"),
+        ('"An unclosed quote', 'it said "so".', 1.0, "main-captions"),
+        ("a b", "c d", 4.0, "main-news"),
+        ("line\u2028separator", "caf\u00e9", 5.0, "main-captions"),
     ]
     windows = "\ufeff" + "\r\n".join(lines) + "\r\n\r\n"
     assert read(write_text("packed/sts-test.csv.gz", windows)) == data
@@ -74,13 +74,13 @@ def test_a_semeval_year_is_one_source(year):
     ]
     data = sts.read(source)
     assert [tuple(pair) for pair in data.pairs] == [
-        ("news", 5.0, "a b", "c d"),
-        ("news", 1.5, "g", "h"),
-        ("plagiarism", 0.0, "i", "j"),
-        ("plagiarism", 2.0, "k k", "l"),
-        ("plagiarism", 4.0, "m", "n n"),
+        ("a b", "c d", 5.0, "news"),
+        ("g", "h", 1.5, "news"),
+        ("i", "j", 0.0, "plagiarism"),
+        ("k k", "l", 2.0, "plagiarism"),
+        ("m", "n n", 4.0, "plagiarism"),
     ]
-    assert (data.unjudged, data.sets) == (1, True)
+    assert (data.counts["unjudged_pairs"], data.sets) == (1, True)
     one = read(year / "STS2016.input.news.txt")
     assert (one.name, len(one.pairs), one.sets) == ("sts-STS2016.input.news", 2, False)
     assert source.provenance()["file"] == "STS2016.input.news.txt ... STS2016.gs.plagiarism.txt"
@@ -101,7 +101,7 @@ def test_tables_of_scores_and_sick(write_text, tmp_path):
         ("answers", 4.0, "a b"),
         ("headlines", 1.25, '"e'),
     ]
-    assert data.unjudged == 1
+    assert data.counts["unjudged_pairs"] == 1
     part = read(write_text("SICK_part.txt", f"{SICK}1\ta b\tc d\t4.5\n2\te f\tg h\t1\n"))
     assert [(p.genre, p.gold) for p in part.pairs] == [("", 4.5), ("", 1.0)]
     head = SICK.replace("\n", "\tSemEval_set\n")
@@ -121,8 +121,8 @@ def test_columns_are_found_by_name(write_text, name, text):
     data = read(write_text(name, text), COLUMNS._replace(dialect=Dialect(quotes="rfc4180")))
     assert data.name == "sts-a"
     assert [tuple(pair) for pair in data.pairs] == [
-        ("", 0.25, "a, b", "c"),
-        ("", 1.0, 'd\n"e"', "f"),
+        ("a, b", "c", 0.25, ""),
+        ('d\n"e"', "f", 1.0, ""),
     ]
 
 
@@ -140,8 +140,8 @@ def test_json_lines_and_parquet_are_read_by_name(write_text, tmp_path):
     for path in (tmp_path / "a.parquet", table):
         data = read(path, COLUMNS)
         assert data.name == "sts-a"
-        assert [tuple(pair) for pair in data.pairs] == [("", 10.5, "a b", "c"), ("", 3, "d", "e")]
-        assert (data.unjudged, data.without_text) == (1, 2)
+        assert [tuple(pair) for pair in data.pairs] == [("a b", "c", 10.5, ""), ("d", "e", 3, "")]
+        assert [*data.counts.values()] == [1, 2]
 
 
 @pytest.mark.parametrize("score", ["score", "similarity_score", "label", "relatedness_score"])
@@ -160,7 +160,7 @@ def test_the_columns_of_known_names_need_not_be_named(write_text, tmp_path, scor
     assert {source.name for source in found} == {"sts-more", "sts-some", "sts-validation"}
     tabs = write_text("own/tabs.tsv", f"sentence1\t{score}\tsentence2\na\t0.25\tb\nc, d\t1\te\n")
     for source in (*found, *sts.sources(tabs)):
-        expected = [("", 0.25, "a", "b"), ("", 1.0, "c, d", "e")]
+        expected = [("a", "b", 0.25, ""), ("c, d", "e", 1.0, "")]
         assert [tuple(pair) for pair in sts.read(source).pairs] == expected
     both = write_text("own/both.jsonl", json.dumps(rows[0] | {"score": 1, "label": 1}))
     with pytest.raises(InputError, match=r"both\.jsonl:1: .*'label'"):
@@ -173,7 +173,7 @@ def test_quotes_are_text_where_that_is_asked_for_or_they_are_escaped(write_text)
     path = write_text("a.csv", 'left,right,score\n"a,b,-100\nc,d",1e3\ne,f, \n')
     data = read(path, COLUMNS._replace(dialect=Dialect(quotes="none")))
     assert [tuple(pair)[1:] for pair in data.pairs] == [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
-    assert data.unjudged == 1
+    assert data.counts["unjudged_pairs"] == 1
     path = write_text("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
     data = read(path, COLUMNS._replace(dialect=Dialect(escape="\\")))
     assert data.pairs[0].sentence1 == 'a "b", c'
@@ -218,7 +218,7 @@ def test_what_cannot_be_read_is_named(year, write_text, tmp_path, name, text, pl
 def test_real_sets(real_data):
     (source,) = sts.sources(real_data / "sts2016")
     data = sts.read(source)
-    assert (len(data.pairs), data.unjudged, data.sets) == (1186, 7997, True)
+    assert (len(data.pairs), data.counts["unjudged_pairs"], data.sets) == (1186, 7997, True)
     assert {"answer-answer", "headlines"} <= {pair.genre for pair in data.pairs}
     assert len(read(real_data / "sts2017_track5").pairs) == 250
     assert len(sts.read(sts.train_source(real_data / "stsb")).pairs) == 5749

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from common.text_files import TextPairs
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
 from evaluation.metrics import similarity
@@ -57,7 +58,7 @@ def test_what_is_preferred_to_the_true_response(fake_encoder):
     pairs = [ranking_files.Pair(*both, f"i{n}", f"r{n}") for n, both in enumerate(texts)]
     vectors = {"how many?": [1, 0], "who is it": [1, 1]}
     encoder = fake_encoder(vectors, {"we have 7": [0, 1], "it is a bot": [1, 0.5]})
-    data = ranking_files.RankingData("response_ranking", pairs)
+    data = TextPairs("response_ranking", pairs)
     found = mistakes.of_ranking(encoder, data, candidates=3)
     wrong = {"rank": 2, "input": "how many?", "response": "we have 7"}
     assert found.items[:2] == [wrong | {"preferred": "it is a bot"}] * 2

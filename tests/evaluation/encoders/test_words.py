@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from common.errors import InputError
+from common.text_files import TextPairs
 from evaluation.data import cqa_files, snli_files
 from evaluation.encoders import words
 from evaluation.encoders.words import Bm25, TfIdf, WordAverage, WordTable
@@ -58,7 +59,7 @@ def test_sparse_embeddings_get_a_logistic_regression():
             for i, word in enumerate(words)
             for label in [snli_files.LABELS[i % 3]]
         ]
-        return snli_files.NliData(f"snli-{name}", pairs, without_label=0)
+        return TextPairs(f"snli-{name}", pairs)
 
     train, dev = data("train", 600), data("dev", 90)
     encoder = TfIdf().fit([text for one in (train, dev) for t in one.texts() for text in t])
@@ -142,10 +143,10 @@ def test_bm25_by_hand():
 
 def test_candidates_are_ranked_by_their_scores_as_documents():
     def candidate(text, *, relevant):
-        return cqa_files.Candidate("q", text, relevant, 1.0, query="a", text=text)
+        return cqa_files.Candidate("a", text, "q", text, relevant, 1.0)
 
     candidates = [candidate("b b c", relevant=False), candidate("a b", relevant=True)]
-    data = cqa_files.QueryData("cqa-x", candidates, has_text=True)
+    data = TextPairs("cqa-x", candidates)
     found = cqa.evaluate(Bm25().fit(["a", *TEXTS]), data)
     assert found.items[0]["score"] == 0.0
     assert found.metrics["map"] == 1.0

@@ -31,7 +31,7 @@ def world():
             for text, row in zip(texts, meaning, strict=True):
                 encoder.vectors[text] = [*row, *(3 * random.normal(size=DIM - 2))]
             cosine = meaning[0] @ meaning[1] / np.prod(np.linalg.norm(meaning, axis=1))
-            pairs.append(Pair("main-news", 5 * (1 - np.arccos(cosine) / np.pi), *texts))
+            pairs.append(Pair(*texts, 5 * (1 - np.arccos(cosine) / np.pi), "main-news"))
         return SimilarityData(name, pairs)
 
     return encoder, data("sts-train", 400), data("sts-dev", 150), data("sts-test", 150)

@@ -124,7 +124,7 @@ def test_a_row_stands_above_level_or_below_by_the_interval_of_the_difference():
     # In context it reads what the baselines do not: no standing.
     assert {name for of in found.values() for one in of.values() for name in one} == {"P@1 of 100"}
     places = {
-        row: {others: one["P@1 of 100"].place for others, one in of.items()}
+        row: {others: one["P@1 of 100"].standing for others, one in of.items()}
         for row, of in found.items()
     }
     assert places == {
@@ -132,7 +132,7 @@ def test_a_row_stands_above_level_or_below_by_the_interval_of_the_difference():
         "some": {simple: "level", static: "level", any_rival: "level"},
         "none": {simple: "level", static: "below", any_rival: "below"},
     }
-    assert found["best"][static]["P@1 of 100"].difference == pytest.approx(0.5)
+    assert found["best"][static]["P@1 of 100"].value == pytest.approx(0.5)
 
 
 def test_every_data_set_of_a_module_has_its_main_figure():

@@ -7,7 +7,7 @@ import pytest
 from common.errors import InputError
 from evaluation.report.scores import BASELINE, long_table, read_module, read_runs
 from evaluation.results import store
-from evaluation.results.text import module_name
+from evaluation.results.result import module_name
 from tests.evaluation.report.results_of import ranking, result, run, sts
 
 

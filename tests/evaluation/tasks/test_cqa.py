@@ -3,7 +3,7 @@ import pytest
 
 from common.errors import InputError
 from evaluation.data import cqa_files
-from evaluation.metrics import classification
+from evaluation.metrics import ranking
 from evaluation.tasks import cqa, evaluate
 
 ROWS = [
@@ -21,13 +21,13 @@ def read(path):
 
 def test_xml_groups_repeated_questions(xml_file):
     data = read(xml_file("CQA-QL-dev.xml", ROWS))
-    assert (data.name, data.has_text) == ("cqa-CQA-QL-dev", True)
+    assert (data.name, bool(data.pairs[0].query)) == ("cqa-CQA-QL-dev", True)
     # Subject and body; no comments.
-    found = [(each.query, each.id, each.relevant) for each in data.candidates]
+    found = [(each.query, each.id, each.relevant) for each in data.pairs]
     labels = {"Q1_R2": False, "Q1_R5": True, "Q1_R7": True}
     assert found[:3] == [("good bank which one?", *label) for label in labels.items()]
     assert found[3] == ("swimming", "Q2_R1", False)
-    assert data.candidates[3].text == "cooking & eating"
+    assert data.pairs[3].text == "cooking & eating"
     path = xml_file("dev.xml", [*ROWS, ("Q2", "running", "", "Q2_R9", 9, "Relevant", "walking")])
     with pytest.raises(InputError, match=r"dev\.xml: .*Q2.*swimming.*running"):
         read(path)
@@ -114,7 +114,7 @@ def test_labels_of_test_questions_come_from_their_gold_file(xml_file, write_text
     assert [source.name for source in cqa_files.find(tmp_path)] == ["cqa-English-test"]
     data = [read(path), read(tmp_path)]
     labelled = read(xml_file("labelled/test.xml", ROWS))
-    assert data[0].candidates == data[1].candidates == labelled.candidates
+    assert data[0].pairs == data[1].pairs == labelled.pairs
     write_text("CQA-QL-test.xml.subtaskB.relevancy", rows[0].replace("q", "Q").replace("_r", "_R"))
     with pytest.raises(InputError, match="Q1_R5"):
         read(path)
@@ -209,7 +209,7 @@ def test_the_scorers_labels_to_the_last_printed_digit(real_data):
         np.array([line.endswith("\ttrue") for line in path.read_text().splitlines()])
         for path in (folder / "2016_dev" / f"{name}.{end}" for end in ("pred", "relevancy"))
     )
-    found = classification.from_counts(classification.label_counts(predicted, relevant))
+    found = ranking.from_counts(ranking.label_counts(predicted, relevant))
     printed = (folder / "docs" / "random_baselines_MAP.txt").read_text()
     section = printed[printed.index("dev.xml.subtaskB.pred") :]
     for label, figure in (("Acc", "accuracy"), ("P  ", "precision"), ("R  ", "recall")):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from common.errors import InputError
+from common.text_files import TextPairs
 from evaluation.data import ranking_files
 from evaluation.results import measure
 from evaluation.tasks import evaluate
@@ -25,7 +26,7 @@ def scored(fake_encoder):
             inputs or {pair.input: eye[i] for i, pair in enumerate(pairs)},
             responses or {pair.response: eye[i] for i, pair in enumerate(pairs)},
         )
-        data = ranking_files.RankingData("response_ranking", pairs)
+        data = TextPairs("response_ranking", pairs)
         return ranking.evaluate(encoder, data, candidates=candidates, seed=seed)
 
     return score

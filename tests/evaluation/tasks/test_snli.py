@@ -9,8 +9,9 @@ import pyarrow.parquet
 import pytest
 
 from common.errors import InputError
+from common.text_files import TextPairs
 from evaluation.data import snli_files
-from evaluation.data.snli_files import LABELS, NliData, Pair
+from evaluation.data.snli_files import LABELS, Pair
 from evaluation.tasks import snli
 
 
@@ -28,10 +29,10 @@ def test_pairs_without_an_agreed_label_are_counted(write_text):
     lines = "".join(line(*row) for row in rows)
     found = read(write_text("snli_1.0_dev.jsonl", lines))
     assert found == read(write_text("packed/snli_1.0_dev.jsonl.gz", lines))
-    assert found == NliData(
+    assert found == TextPairs(
         "snli-dev",
         [Pair("a b", "c", "neutral"), Pair('a "quote', "f g", "contradiction")],
-        without_label=1,
+        {"without_label": 1},
     )
 
 
@@ -88,7 +89,7 @@ def test_numbers_are_labels_in_every_form(write_text, tmp_path):
         path = tmp_path / name if text is None else write_text(name, text)
         found = read(path)
         assert found.pairs == PAIRS, name
-        assert found.without_label == 1
+        assert found.counts == {"without_label": 1}
     for label in (3, 0.5, True, [0], "x"):
         bad = json.dumps({"premise": "a", "hypothesis": "b", "label": label})
         with pytest.raises(InputError, match=r"dev3\.jsonl:1"):
@@ -147,7 +148,7 @@ def split(name, count, *, encoder):
         for text, at in zip(texts, (angle, turned), strict=True):
             encoder.vectors[text] = [np.cos(at), np.sin(at)]
         pairs.append(Pair(*texts, LABELS[label]))
-    return NliData(f"snli-{name}", pairs, without_label=0)
+    return TextPairs(f"snli-{name}", pairs)
 
 
 @pytest.mark.slow
@@ -166,7 +167,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     # Each but for case and marks a sentence of the test's: not to be trained on.
     seen = [Pair("Test 3: PREMISE", "train 0 hypothesis", "neutral"), test.pairs[7]]
     encoder.vectors[seen[0].premise] = [1, 0]
-    training = NliData(train.name, [*seen, *train.pairs], without_label=0)
+    training = TextPairs(train.name, [*seen, *train.pairs])
     learn = partial(nli_classifier.train, encoder, held_out=[dev, test], seed=1)
     classifier = learn(training, dev)
     found = snli.evaluate(encoder, test, classifier=classifier)

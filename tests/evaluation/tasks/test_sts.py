@@ -59,7 +59,7 @@ def test_equation_2_by_hand(fake_encoder):
     angles = -np.pi * np.array([0, 1 / 3, 1 / 2, 1])
     sides = [[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 1.0], [-1.0, 0.0]]
     encoder = fake_encoder({f"s{i}": side for i, side in enumerate(sides)})
-    pairs = [sts_files.Pair("g", gold, "s0", f"s{i}") for i, gold in enumerate(golds)]
+    pairs = [sts_files.Pair("s0", f"s{i}", gold, "g") for i, gold in enumerate(golds)]
     data = sts_files.SimilarityData("sts-dev", pairs)
     found = sts.evaluate(encoder, data, matrix=np.eye(2, dtype=np.float32))
     assert (found.name, found.system) == ("sts-dev-tuned", "module_tuned")
@@ -71,8 +71,8 @@ def test_equation_2_by_hand(fake_encoder):
 def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     pairs = [("news", 5, "a b", "c d"), ("news", 1.5, "g", "h"), ("forum", 0, "i", "j")]
     pairs += [("forum", 2, "k k", "l"), ("forum", 4, "m", "n n")]
-    pairs = [sts_files.Pair(*pair) for pair in pairs]
-    data = sts_files.SimilarityData("sts-2016", pairs, unjudged=1, sets=True)
+    pairs = [sts_files.Pair(*texts, gold, genre) for genre, gold, *texts in pairs]
+    data = sts_files.SimilarityData("sts-2016", pairs, {"unjudged_pairs": 1}, sets=True)
     result = sts.evaluate(word_encoder, data)
     for kind in ("", "cosine_"):
         of = [result.groups[name]["metrics"][f"{kind}pearson"] for name in ("news", "forum")]

@@ -99,7 +99,7 @@ def test_pearsons_r_of_three_pairs_by_hand():
     # The angles are 0, 45 and 90 degrees.
     golds = {"east": 5.0, "northeast": 3.0, "north": 0.0}
     model = SimpleNamespace(encode=lambda sentences: np.array([VECTORS[one] for one in sentences]))
-    found = pearson(model, [Pair("", gold, "east", other) for other, gold in golds.items()])
+    found = pearson(model, [Pair("east", other, gold) for other, gold in golds.items()])
     # 1, 0, -1 beside 7/3, 1/3, -8/3: 5 / sqrt(2 * 114/9)
     np.testing.assert_allclose(found, 5 / np.sqrt(2 * 114 / 9), rtol=1e-6)
 

@@ -172,7 +172,7 @@ def test_the_columns_of_known_names_need_not_be_named(write_text, tmp_path, scor
 def test_quotes_are_text_where_that_is_asked_for_or_they_are_escaped(write_text):
     path = write_text("a.csv", 'left,right,score\n"a,b,-100\nc,d",1e3\ne,f, \n')
     data = read(path, COLUMNS._replace(dialect=Dialect(quotes="none")))
-    assert [tuple(pair)[1:] for pair in data.pairs] == [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
+    assert [pair[:3] for pair in data.pairs] == [('"a', "b", -100.0), ("c", 'd"', 1000.0)]
     assert data.counts["unjudged_pairs"] == 1
     path = write_text("a.csv", 'left,right,score\n"a \\"b\\", c",d,1\ne,f,2\n')
     data = read(path, COLUMNS._replace(dialect=Dialect(escape="\\")))

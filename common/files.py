@@ -102,6 +102,13 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
                 path.rmdir()
 
 
+def require_only(folder: Path, *names: str) -> None:
+    """Refuses a claimed folder of `--output` that holds anything besides files of these names."""
+    others = [path.name for path in folder.iterdir() if path.name not in (CLAIM, *names)]
+    if others:
+        raise InputError(f"--output: {folder} holds {min(others)}; name another folder")
+
+
 def _lock(folder: Path, path: Path) -> int:
     """A descriptor of the locked file."""
     refused = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from common import command_line, pretrained, sts
 from common.errors import InputError
-from common.files import CLAIM, claim, write_json
+from common.files import claim, require_only, write_json
 
 STEPS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("steps.toml").read_text(encoding="utf-8")
@@ -72,9 +72,8 @@ def _done(folder: Path, about: dict[str, str]) -> list[str]:
     path = folder / STATE
     if path.exists():
         known = json.loads(path.read_text())
-    elif others := [each.name for each in folder.iterdir() if each.name != CLAIM]:
-        raise InputError(f"--output: {folder} holds {min(others)}; name a new folder")
     else:
+        require_only(folder)
         known = {"done": []}
     if not known["done"]:  # nothing of other options is there
         write_json(path, {"run": about, "done": []})

@@ -8,8 +8,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import save_file
 
-from common.errors import InputError
-from common.files import aside, claim
+from common.files import aside, claim, require_only
 from export.formats.static import convert
 from export.options import ONNX, FormatsOptions
 
@@ -26,16 +25,16 @@ _OPSET = 17
 def command(options: FormatsOptions) -> None:
     """Writes a module as another library loads it; InputError if it has no such form."""
     output = options.output.resolve()
-    if output.is_dir() and any(output.iterdir()):
-        raise InputError(f"--output: {output} is not empty; name a new folder")
-    table, tokenizer = convert(options.module)
-    with claim(output), aside(output) as new:
-        new.mkdir()
-        if options.to == ONNX:
-            onnx.save(graph(table), new / "model.onnx")
-        else:
-            _write_static(table, new)
-        tokenizer.save(str(new / "tokenizer.json"), pretty=False)
+    with claim(output):
+        require_only(output)
+        table, tokenizer = convert(options.module)
+        with aside(output) as new:
+            new.mkdir()
+            if options.to == ONNX:
+                onnx.save(graph(table), new / "model.onnx")
+            else:
+                _write_static(table, new)
+            tokenizer.save(str(new / "tokenizer.json"), pretty=False)
     print(f"written to {options.output}")
 
 

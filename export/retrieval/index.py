@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from common import saved_model
 from common.errors import InputError, message_of
-from common.files import CLAIM, aside, claim, write_json
+from common.files import aside, claim, require_only, write_json
 from common.text_files import sha256
 from export.card import identity
 from export.module.signatures import ENCODE_INPUT, ENCODE_RESPONSE, SERVING_DEFAULT
@@ -108,9 +108,7 @@ def build_index(
     about: dict[str, Any] = {"module": loaded.fingerprint, "mode": mode}
     about |= fields if sources else {}
     with claim(output):
-        for path in sorted(output.iterdir()):
-            if path.name not in (INDEX, TEXTS, MATRIX, CODES, CLAIM):
-                raise InputError(f"--output: {path} is not part of an index; name another folder")
+        require_only(output, INDEX, TEXTS, MATRIX, CODES)
         old, described = None, {}
         try:
             described = dict(json.loads((output / INDEX).read_text()))

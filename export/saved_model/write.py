@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from common import sts
 from common.errors import InputError
-from common.files import CLAIM, aside, claim, write_json
+from common.files import aside, claim, require_only, write_json
 from common.saved_model import fingerprint
 from export import FLOAT32
 from export.card import identity, model_card
@@ -76,9 +76,8 @@ def export(
     if bool(remove_components) != bool(component_texts):
         raise InputError("--remove_components and --component_texts: accepted together")
     with claim(output):
-        is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
-        if not is_module and any(path.name != CLAIM for path in output.iterdir()):
-            raise InputError(f"--output: {output} exists and is not a module; name another folder")
+        if not (output / identity.FOLDER / identity.IDENTITY).is_file():
+            require_only(output)
         path = trained.find_checkpoint(model_dir, checkpoint)
         print(f"exporting {path}", flush=True)
         model_dir = Path(path).parent

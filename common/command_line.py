@@ -83,8 +83,8 @@ class Command:
     name: str
     options: type[Options]
     run: str  # `module:function`, called with the options, and where there are `others` with those
-    summary: str  # a phrase that begins with a verb
     example: str  # what follows the command's name in an example
+    summary: str = ""  # a phrase that begins with a verb; by default the options' docstring
     others: str = ""  # what further arguments are accepted as they are, such as the options of Beam
 
 
@@ -154,8 +154,9 @@ def make_parser(
     )
     subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:
-        child = subparsers.add_parser(command.name, help=command.summary, **style)
-        child.description = f"{command.summary[0].upper()}{command.summary[1:]}."
+        summary = command.summary or (command.options.__doc__ or "").partition("\n")[0].rstrip(".")
+        child = subparsers.add_parser(command.name, help=summary, **style)
+        child.description = f"{summary[0].upper()}{summary[1:]}."
         example = command.example.replace("python -m", runner)
         child.epilog = f"example:\n  {child.prog} {example}\n\n{command.others}".strip()
         child.set_defaults(_command=command)

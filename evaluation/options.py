@@ -106,7 +106,7 @@ class _Data(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseRankingOptions(_NamedCandidates, _Results, _Module):
-    """P@N."""
+    """P@N: the true response among others (table 1)."""
 
     task: ClassVar[str] = "response_ranking"
     data: Path = option(
@@ -116,7 +116,7 @@ class ResponseRankingOptions(_NamedCandidates, _Results, _Module):
 
 @dataclass(frozen=True, kw_only=True)
 class SnliOptions(_Results, _Module):
-    """Accuracy on SNLI."""
+    """Accuracy on SNLI (table 2)."""
 
     task: ClassVar[str] = "snli"
     data: Path = option(
@@ -128,7 +128,7 @@ class SnliOptions(_Results, _Module):
 
 @dataclass(frozen=True, kw_only=True)
 class StsOptions(_Results, _Columns, _Module):
-    """Correlations with human scores."""
+    """Pearson and Spearman on the STS Benchmark, a SemEval year or SICK."""
 
     task: ClassVar[str] = "sts"
     data: Path = option(
@@ -151,7 +151,7 @@ class StsOptions(_Results, _Columns, _Module):
 
 @dataclass(frozen=True, kw_only=True)
 class CqaOptions(_Results):
-    """MAP, AvgRec and MRR."""
+    """MAP, AvgRec, MRR on SemEval Task 3, subtask B (table 6)."""
 
     task: ClassVar[str] = "cqa"
     module: str | None = option(
@@ -162,7 +162,7 @@ class CqaOptions(_Results):
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalOptions(_Results, _Module):
-    """The user's own queries and documents."""
+    """Your own queries and documents: nDCG, MRR and recall."""
 
     task: ClassVar[str] = "retrieval"
     ignore_identical_ids: bool = option(False, **_IDENTICAL)
@@ -173,7 +173,7 @@ class RetrievalOptions(_Results, _Module):
 
 @dataclass(frozen=True, kw_only=True)
 class BaselinesOptions(_NamedCandidates, _Results, _Columns, _Data):
-    """What needs no training."""
+    """TF-IDF, BM25, untrained words, word vectors and installed models, same tasks."""
 
     needs: ClassVar[dict[str, str]] = _Columns.needs | {
         **{"training_pairs": "response_ranking", "columns": "sts", "tune": "sts"},
@@ -208,7 +208,7 @@ class BaselinesOptions(_NamedCandidates, _Results, _Columns, _Data):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(_Seeded):
-    """A paired test."""
+    """A paired test of two modules, from their stored results."""
 
     a: Path = option(help="folder of result files, or one of them", positional=True)
     b: Path = option(help="folder of result files, or one of them", positional=True)
@@ -217,7 +217,7 @@ class CompareOptions(_Seeded):
 
 @dataclass(frozen=True, kw_only=True)
 class ContaminationOptions(_Seeded, _Data):
-    """Overlaps with training data."""
+    """Overlaps between training records and evaluation sets, and scores without them."""
 
     one_of: ClassVar[tuple[str, ...]] = TASKS
     training: tuple[Path, ...] = option(
@@ -231,7 +231,7 @@ class ContaminationOptions(_Seeded, _Data):
 
 @dataclass(frozen=True, kw_only=True)
 class MistakesOptions(_Candidates, _Module):
-    """Where a module is wrong."""
+    """Where a module is wrong: errors by kind of text, the worst pairs."""
 
     one_of: ClassVar[tuple[str, ...]] = ("sts", "response_ranking")
     response_ranking: Path | None = option(None, help=_AS, metavar="DATA")
@@ -241,14 +241,14 @@ class MistakesOptions(_Candidates, _Module):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdOptions(_Columns, _Module):
-    """From which cosine on texts match."""
+    """From which cosine on two texts match, chosen on labelled pairs."""
 
     data: Path = option(help="pairs of texts with the label 1 or 0", metavar="FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(Options):
-    """The page of a module."""
+    """One HTML page from stored results."""
 
     results: Path = option(help="folder of a module's results", metavar="DIR")
     beside: tuple[Path, ...] = option(
@@ -259,7 +259,7 @@ class ReportOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOptions(Options):
-    """The page of all systems that were trained."""
+    """The main figures and the paper's tables with means over seeds; every row as CSV."""
 
     results: Path = option(
         help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/; beside "

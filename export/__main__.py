@@ -18,28 +18,24 @@ COMMANDS = [
         "module",
         ModuleOptions,
         run="export.saved_model.write:module_command",
-        summary="export a module (the default command)",
         example="--model_dir run/ --output module/ --variant int8",
     ),
     Command(
         "card",
         CardOptions,
         run="export.card.model_card:command",
-        summary="add scores to a module and its model card",
         example="--module module/ --results results/",
     ),
     Command(
         "formats",
         FormatsOptions,
         run="export.formats.write:command",
-        summary="write a module as sentence-transformers, model2vec or ONNX loads it",
         example="--module module/ --to model2vec --output static/",
     ),
     Command(
         "index",
         IndexOptions,
         run="export.retrieval.search:command",
-        summary="index texts, and find the best replies or the most similar texts for an input",
         example="--module module/ --texts 'replies/*.txt' --output replies.index/ "
         '--input "How old are you?"',
     ),

@@ -15,7 +15,7 @@ FORMATS = ("sentence-transformers", "model2vec", ONNX)
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleOptions(Options):
-    """From which model to where, and what is done to embeddings after training."""
+    """Export a module (the default command)."""
 
     model_dir: Path = option(help="folder of python -m model", metavar="DIR")
     output: Path = option(help="folder to write", metavar="PATH")
@@ -49,7 +49,7 @@ class ModuleOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions(Options):
-    """Options of `card`."""
+    """Add scores to a module and its model card."""
 
     module: Path = option(help="module to add the scores to", metavar="DIR")
     results: Path = option(help="results of evaluation", metavar="DIR")
@@ -57,7 +57,7 @@ class CardOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class FormatsOptions(Options):
-    """Options of `formats`."""
+    """Write a module as sentence-transformers, model2vec or ONNX loads it."""
 
     module: Path = option(help="module of an averaging encoder with a vocabulary", metavar="DIR")
     to: str = option(help="the library that loads it", choices=FORMATS)
@@ -66,7 +66,7 @@ class FormatsOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions(Options):
-    """Options of `index`."""
+    """Index texts, and find the best replies or the most similar texts for an input."""
 
     module: Path = option(help="encodes texts and inputs", metavar="DIR")
     texts: tuple[str, ...] = option(

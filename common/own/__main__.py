@@ -17,7 +17,7 @@ PRETRAINED = Path(__file__).parents[2] / "pretrained" / "conversations-small"
 
 @dataclass(frozen=True, kw_only=True)
 class OwnOptions(Options):
-    """What is read, and where everything is written."""
+    """Train a module on an export of conversations and compare it (the default)."""
 
     input: tuple[str, ...] = option(help="the export, as --input of data_pipeline", metavar="GLOB")
     format: str = option(
@@ -50,7 +50,6 @@ COMMANDS = [
         "run",
         OwnOptions,
         run="common.own.run:run",
-        summary="train a module on an export of conversations and compare it (the default)",
         example="--input export.zip --format slack --output own/",
         others="Options of the data_pipeline command of the format are accepted, too.",
     )

@@ -168,10 +168,8 @@ def at(name: str) -> int | None:
 
 
 def main_metric(metrics: Mapping[str, object]) -> str | None:
-    """Return the metric by which a result is known: a task's main one, or its first P@N, or None.
-
-    The tasks come in the order in which CQA's is before accuracy, which CQA may have, too.
-    """
+    """Return the metric that a result is known by: a task's main one, its first P@N, or None."""
+    # The last task first: CQA may have SNLI's accuracy, too.
     mains = (task.main for task in reversed(DECLARED.values()))
     return next((name for name in (*mains, *filter(at, metrics)) if name in metrics), None)
 

@@ -31,7 +31,7 @@ SYSTEMS = {
     "majority": "most frequent label",
 }
 """What tables call systems; others have their names."""
-LABELS = {
+METRIC_LABELS = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "cosine_pearson": "Pearson of cosines",
@@ -176,7 +176,7 @@ def main_metric(metrics: Mapping[str, object]) -> str | None:
 
 def label(name: str) -> str:
     """Return a metric's name as people write it."""
-    return f"P@{n}" if (n := at(name)) else LABELS.get(name, name.replace("_", " "))
+    return f"P@{n}" if (n := at(name)) else METRIC_LABELS.get(name, name.replace("_", " "))
 
 
 def figure(value: float | None, interval: Sequence[float] | None = None) -> str:

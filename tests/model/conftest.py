@@ -39,63 +39,57 @@ trainer:
 """
 
 
-def write_shards(folder, side, records):
-    for shard in range(2):
-        name = f"{side}-{shard:05d}-of-00002.tfrecord"
-        frames = [frame(encode_example(record)) for record in records[shard::2]]
-        (folder / name).write_bytes(b"".join(frames))
+def write_shards(folder, record, *, train, test):
+    """Two files of each side: so many records, made of their side and number."""
+    for side, count in (("train", train), ("test", test)):
+        for shard in range(2):
+            name = f"{side}-{shard:05d}-of-00002.tfrecord"
+            records = (record(side, number) for number in range(shard, count, 2))
+            (folder / name).write_bytes(b"".join(frame(encode_example(one)) for one in records))
+    return folder
 
 
 @pytest.fixture(scope="session")
 def pairs_folder(tmp_path_factory):
     """Pairs that can be learned: the response to "question N" says N in words of its own."""
-    folder = tmp_path_factory.mktemp("pairs")
-    for side, numbers in (("train", range(400)), ("test", range(64))):
-        pairs = []
-        for number in numbers:
-            topic = number % 64
-            texts = {"input": f"question{topic} number {number}", "response": f"answer{topic}"}
-            ids = {"response_id": f"{side}_r{number}"}
-            pairs.append(dict.fromkeys(FEATURES, "") | texts | ids)
-        write_shards(folder, side, pairs)
-    return folder
+
+    def pair(side, number):
+        topic = number % 64
+        texts = {"input": f"question{topic} number {number}", "response": f"answer{topic}"}
+        return dict.fromkeys(FEATURES, "") | texts | {"response_id": f"{side}_r{number}"}
+
+    return write_shards(tmp_path_factory.mktemp("pairs"), pair, train=400, test=64)
 
 
 @pytest.fixture(scope="session")
 def nli_folder(tmp_path_factory):
     """Sentence pairs whose label a word of the hypothesis tells."""
-    folder = tmp_path_factory.mktemp("nli")
-    for side, numbers in (("train", range(180)), ("test", range(48))):
-        pairs = [
-            {
-                "premise": f"somebody sees thing{number}",
-                "hypothesis": f"{('surely', 'perhaps', 'never')[number % 3]} thing{number % 7}",
-                "label": number % len(LABELS),
-                "pair_id": f"{side}_n{number}",
-            }
-            for number in numbers
-        ]
-        write_shards(folder, side, pairs)
-    return folder
+
+    def pair(side, number):
+        return {
+            "premise": f"somebody sees thing{number}",
+            "hypothesis": f"{('surely', 'perhaps', 'never')[number % 3]} thing{number % 7}",
+            "label": number % len(LABELS),
+            "pair_id": f"{side}_n{number}",
+        }
+
+    return write_shards(tmp_path_factory.mktemp("nli"), pair, train=180, test=48)
 
 
 @pytest.fixture(scope="session")
 def teacher_folder(tmp_path_factory):
     """Texts whose target is that of their topic, half floats [8], narrower than the student's."""
-    folder = tmp_path_factory.mktemp("teacher")
     topics = np.random.default_rng(3).normal(size=(64, 8))
     topics /= np.linalg.norm(topics, axis=1, keepdims=True)
-    for side, numbers in (("train", range(300)), ("test", range(64))):
-        records = [
-            {
-                "text": f"question{number % 64} number {number}",
-                "embedding": topics[number % 64].astype("<f2").tobytes(),
-                "text_id": f"{side}_t{number}",
-            }
-            for number in numbers
-        ]
-        write_shards(folder, side, records)
-    return folder
+
+    def target(side, number):
+        return {
+            "text": f"question{number % 64} number {number}",
+            "embedding": topics[number % 64].astype("<f2").tobytes(),
+            "text_id": f"{side}_t{number}",
+        }
+
+    return write_shards(tmp_path_factory.mktemp("teacher"), target, train=300, test=64)
 
 
 @pytest.fixture(scope="session")

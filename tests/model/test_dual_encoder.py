@@ -149,16 +149,12 @@ def test_a_preset_embeds_strings():
     assert np.abs(build("demo_dan", seed=1).encode(["How old are you?"])[0] - rows[0]).max() > 0.01
 
 
-def pairs_that_can_be_learned():
-    questions = [f"question{n % 16} number {n}" for n in range(128)]
-    answers = [f"answer{n % 16}" for n in range(128)]
-    return tf.data.Dataset.from_tensor_slices((questions, answers)).batch(16)
-
-
 def test_fit_on_pairs_makes_the_loss_fall(tmp_path):
     model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0))
     model.compile(optimizer=tf_keras.optimizers.Adam(0.05))
-    pairs = pairs_that_can_be_learned()
+    questions = [f"question{n % 16} number {n}" for n in range(128)]
+    answers = [f"answer{n % 16}" for n in range(128)]
+    pairs = tf.data.Dataset.from_tensor_slices((questions, answers)).batch(16)
     (batch,) = pairs.take(1)
     encoded = model({"input": batch[0], "response": batch[1]})
     found = model.evaluate(tf.data.Dataset.from_tensors(batch), verbose=0)

@@ -105,16 +105,6 @@ def model():
     return tf_keras.Sequential([tf_keras.Input([1]), layer])
 
 
-def averages(model, config, weights):
-    """The average after each step that gave the model one of the weights."""
-    average = WeightAverage(model, config)
-    (weight,) = model.trainable_variables
-    for number, value in enumerate(weights, 1):
-        weight.assign([[value]])
-        average.step(number)
-        yield float(average.values[0].numpy().item())
-
-
 # The decays are 2/11, 3/12, and then 0.3 instead of 4/13 and 5/14.
 EVERY = [FIRST := 2 / 11 * 1 + 9 / 11 * 12, SECOND := 3 / 12 * FIRST + 9 / 12 * 4]
 EVERY += [THIRD := 0.3 * SECOND + 0.7 * -2, 0.3 * THIRD + 0.7 * 5]
@@ -123,9 +113,12 @@ EVERY_OTHER = [1, OTHER := 2 / 11 * 1 + 9 / 11 * 4, OTHER, 3 / 12 * OTHER + 9 / 
 
 @pytest.mark.parametrize(("decay", "every", "expected"), [(0.3, 1, EVERY), (0.99, 2, EVERY_OTHER)])
 def test_the_first_updates_count_more_until_the_decay_is_reached(model, decay, every, expected):
-    config = schema.Trainer(average_decay=decay, average_every=every)
-    found = list(averages(model, config, [12, 4, -2, 5]))
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    average = WeightAverage(model, schema.Trainer(average_decay=decay, average_every=every))
+    (weight,) = model.trainable_variables
+    for number, (value, after) in enumerate(zip([12, 4, -2, 5], expected, strict=True), 1):
+        weight.assign([[value]])
+        average.step(number)
+        np.testing.assert_allclose(average.values[0], [[after]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [2, 5])

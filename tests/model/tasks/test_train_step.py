@@ -36,13 +36,13 @@ def optimizer(**options):
     return tf_keras.optimizers.legacy.SGD(1.0, **options)
 
 
-def response_selection(model):
+def response_selection():
     task = ResponseSelectionTask(schema.ResponseSelection(model=model_config()))
     records = [encode_example({"input": one, "response": other}) for one, other in PAIRS]
     return task, task.parse(tf.constant(records))
 
 
-def nli(model):
+def nli():
     task = NliTask(schema.NliClassification(model=model_config()))
     records = [
         encode_example({"premise": one, "hypothesis": other, "label": number % 3})
@@ -66,7 +66,7 @@ def norm(changes):
 
 
 def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model):
-    task, batch = response_selection(model)
+    task, batch = response_selection()
     expected = task.measure(model, batch, training=True)
     found, changes = train(model, task, batch, optimizer())
     assert found.keys() == {"loss", *task.metrics, "norm/gradient"}
@@ -80,7 +80,7 @@ def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model)
     ("make", "untouched"), [(response_selection, "nli_head"), (nli, "response_network")]
 )
 def test_a_task_leaves_the_others_head_alone(model, make, untouched):
-    found, changes = train(model, *make(model), optimizer())
+    found, changes = train(model, *make(), optimizer())
     assert np.isfinite(found["loss"])
     for name, change in changes.items():
         is_other_head = untouched in name

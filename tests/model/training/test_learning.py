@@ -104,23 +104,18 @@ def test_pearsons_r_of_three_pairs_by_hand():
     np.testing.assert_allclose(found, 5 / np.sqrt(2 * 114 / 9), rtol=1e-6)
 
 
-WORDS = [f"word{number}" for number in range(200)]
-
-
 @pytest.fixture
 def overfit(parse, tmp_path):
     """Parameters of a run, validated every 10 steps, on pairs that only the heart learns."""
     folder = tmp_path / "by_chance"
     folder.mkdir()
-    for side, offset in (("train", 7), ("test", 3)):
-        texts = [(WORDS[n % 200], WORDS[(n * offset + 1) % 200]) for n in range(64)]
-        pairs = [
-            dict.fromkeys(FEATURES, "")
-            | {"input": one, "response": two, "response_id": f"{side}{number}"}
-            for number, (one, two) in enumerate(texts)
-        ]
-        write_shards(folder, side, pairs)
 
+    def pair(side, number):
+        offset = {"train": 7, "test": 3}[side]
+        texts = {"input": f"word{number}", "response": f"word{(number * offset + 1) % 200}"}
+        return dict.fromkeys(FEATURES, "") | texts | {"response_id": f"{side}{number}"}
+
+    write_shards(folder, pair, train=64, test=64)
     return functools.partial(
         parse,
         task__train_data__input_path=f"{folder}/train-*",

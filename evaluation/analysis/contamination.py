@@ -40,14 +40,12 @@ def run(options: ContaminationOptions) -> None:
                 if source.name in {other.name for other in sets}:
                     raise InputError(f"{path}: an evaluation set {source.name} again")
                 sets[source] = items
-    scored = {one.name: one for one in results if one.name in {source.name for source in sets}}
-    for source, items in sets.items():
-        if not (own := scored.get(source.name)):
-            continue
+    scored = {source: one for source in sets for one in results if one.name == source.name}
+    for source, own in scored.items():
         if own.data.get("sha256") != source.provenance()["sha256"]:
             raise InputError(f"{source.name}: computed on other data than {source.files[0]}")
-        if len(own.items) != len(items):  # of a file that another version read
-            both = f"{len(own.items)} items in --results, {len(items)} in the data"
+        if len(own.items) != len(sets[source]):  # of a file that another version read
+            both = f"{len(own.items)} items in --results, {len(sets[source])} in the data"
             raise InputError(f"{source.name}: {both}; compute it again with --again")
     if options.results and not scored:
         names = ", ".join(source.name for source in sets)
@@ -59,19 +57,15 @@ def run(options: ContaminationOptions) -> None:
     overlaps = overlap.find(sets, tqdm(records, desc="training records", unit="", leave=False))
     if not any(one.records for one in overlaps.values()):
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
-
-    def compute(source: Source) -> Result:
-        own = scored.get(source.name)
-        return result_of(overlaps[source], source.name, sets[source], own, seed=options.seed)
-
+    compute = partial(result_of, seed=options.seed)
     evaluations = [
         Evaluation(
             source=source,
-            compute=partial(compute, source),
-            module=getattr(scored.get(source.name), "module", None),
+            compute=partial(compute, overlaps[source], source.name, items, scored.get(source)),
+            module=getattr(scored.get(source), "module", None),
             learned_from=[Source("training", files)],
         )
-        for source in sets
+        for source, items in sets.items()
     ]
     store.results(evaluations, output=options.output, again=True)
 

@@ -125,6 +125,7 @@ class Table:
         self.ablations = {
             name: self._ablation(name, given, table["rows"][name])
             for name, given in table["ablations"].items()
+            if name in self.rows
         }
         self.runs = self._runs()
 
@@ -249,11 +250,7 @@ class Table:
     def overrides(self, run: Run) -> dict[str, object]:
         """All that a run overrides of its preset, by dotted names."""
         row = run.row
-        # In float32, so that scores do not depend on the processor.
-        found: dict[str, object] = {
-            "runtime.mixed_precision_dtype": "float32",
-            "task.seed": run.seed,
-        }
+        found: dict[str, object] = {"task.seed": run.seed}
 
         def read(task: str, train: Sequence[str], files: str, validation: str) -> None:
             paths = ",".join(f"{self.data_folder(one)}/{files}" for one in train)

@@ -211,8 +211,8 @@ def test_ablations_start_from_the_rows_that_are_trained(done):
         for run in ablation.runs.values()
         if run.row.name.startswith("ablations/")
     }
-    assert len(trained) > 40
-    assert made == of(trained, "train") | {*("ablations_page", "data nli/all", "data papers_pairs")}
+    assert len(trained) > 15
+    assert made == of(trained, "train") | {"ablations_page", "data papers_pairs"}
 
 
 @pytest.mark.slow

@@ -26,7 +26,8 @@ from export.options import ModuleOptions
 from export.saved_model import verify
 from model import LAST
 from model.checkpoints import trained
-from model.checkpoints.model_dir import PARAMS_FILE, read_params
+from model.checkpoints.files import PARAMS_FILE
+from model.checkpoints.model_dir import read_params
 from model.layers import encoders
 
 

@@ -18,7 +18,8 @@ from model import BEST
 
 _STATE = "checkpoint"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
-_LEFT_OVER = ("ckpt-*_temp", f"{_STATE}.tmp*", ".params.yaml.*", ".run.json.*")
+PARAMS_FILE, RUN_FILE = "params.yaml", "run.json"
+_LEFT_OVER = ("ckpt-*_temp", f"{_STATE}.tmp*", f".{PARAMS_FILE}.*", f".{RUN_FILE}.*")
 _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
 """TensorFlow raises any of these for a damaged file."""
 

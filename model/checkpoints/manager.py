@@ -13,7 +13,7 @@ from common.errors import message_of
 from common.fields import refused
 from common.files import write_text
 from model import BEST
-from model.checkpoints import files, model_dir
+from model.checkpoints import files
 from model.checkpoints.model_dir import Best, Record
 from model.configs import schema
 from model.errors import TrainingError
@@ -115,8 +115,8 @@ class BestCheckpoint:
         self.best = offered
         if not self._is_chief:
             return
-        params = (self._run / model_dir.PARAMS_FILE).read_text(encoding="utf-8")
-        write_text(self._folder / model_dir.PARAMS_FILE, params)
+        params = (self._run / files.PARAMS_FILE).read_text(encoding="utf-8")
+        write_text(self._folder / files.PARAMS_FILE, params)
         of_run = Record.read(self._run) or Record()
         Record(vocabulary=of_run.vocabulary, best=offered).write(self._folder)
 

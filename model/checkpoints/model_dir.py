@@ -20,10 +20,10 @@ from common.errors import InputError, reading
 from common.files import write_text
 from model import BEST
 from model.checkpoints import files
+from model.checkpoints.files import PARAMS_FILE, RUN_FILE
 from model.optimizer import DECAY_STEPS
 from model.text import vocabulary
 
-PARAMS_FILE, RUN_FILE = "params.yaml", "run.json"
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""

@@ -39,9 +39,9 @@ def find_checkpoint(folder: str | Path, which: str = LAST) -> str:
     """
     folder = Path(folder, BEST) if which == BEST else Path(folder)
     checkpoint = files.last(folder)
-    if checkpoint is None or not (folder / model_dir.PARAMS_FILE).exists():
+    if checkpoint is None or not (folder / files.PARAMS_FILE).exists():
         raise InputError(
-            f"{folder} holds no checkpoint with its {model_dir.PARAMS_FILE}; accepted: a folder "
+            f"{folder} holds no checkpoint with its {files.PARAMS_FILE}; accepted: a folder "
             "that `python -m model --model_dir` has written, in mode train_and_eval for the best"
         )
     of_run, of_best = Record.read(folder), Record.read(folder / BEST)
@@ -60,7 +60,7 @@ def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, T
     """As `load`, of any checkpoint of the run whose `params.yaml` is in a folder."""
     params, trainer = model_dir.read_params(folder), schema.Trainer()
     trainer.average_decay = (params.get("trainer") or {}).get("average_decay", 0.0)
-    config = parsing.parse_model(str(Path(folder, model_dir.PARAMS_FILE)))
+    config = parsing.parse_model(str(Path(folder, files.PARAMS_FILE)))
     model = build(config, seed=0)
     model_dir.require_vocabulary(folder, config.text.vocabulary)
     average = WeightAverage(model, trainer)
@@ -70,8 +70,7 @@ def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, T
         status.expect_partial().assert_existing_objects_matched()
     except AssertionError as error:
         raise InputError(
-            f"{checkpoint} does not fit the model of its {model_dir.PARAMS_FILE}: "
-            f"{message_of(error)}"
+            f"{checkpoint} does not fit the model of its {files.PARAMS_FILE}: {message_of(error)}"
         ) from error
     average.use()
     return model, model.text

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from common import sts
 from common.errors import InputError
-from model.checkpoints import model_dir, trained
+from model.checkpoints import files, model_dir, trained
 from model.checkpoints.model_dir import Best, Record
 from model.dual_encoder import build
 from model.ema import WeightAverage
@@ -77,15 +77,15 @@ def test_a_run_goes_on_with_the_records_that_it_began_with(begun, parse, records
 
 
 def test_the_folders_that_no_run_goes_on_in(begun, parse, tmp_path, capsys):
-    (begun / model_dir.RUN_FILE).rename(begun / "elsewhere")
-    with pytest.raises(InputError, match=model_dir.RUN_FILE):
+    (begun / files.RUN_FILE).rename(begun / "elsewhere")
+    with pytest.raises(InputError, match=files.RUN_FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
     model_dir.prepare(parse(), mode="eval", folder=begun)
     for path in begun.glob("ckpt*"):
         path.unlink()
-    with pytest.raises(InputError, match=model_dir.RUN_FILE):
+    with pytest.raises(InputError, match=files.RUN_FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
-    (begun / "elsewhere").rename(begun / model_dir.RUN_FILE)
+    (begun / "elsewhere").rename(begun / files.RUN_FILE)
     # As a run that was killed at once has left it.
     model_dir.prepare(parse(), mode="train", folder=begun)
     with pytest.raises(InputError, match="no checkpoint to evaluate"):

@@ -16,7 +16,7 @@ from model.configs import EXPERIMENTS, PRESETS, parameter, schema
 _DEFAULTS = {
     "reddit": (schema.ResponseSelection, 40_000_000, 30_000_000),
     "nli": (schema.NliClassification, 100_000, 50_000),
-    "reddit_nli": (schema.Multitask, 30_000_000, 20_000_000),  # from a model of `reddit`
+    "reddit_nli": (schema.NliMultitask, 30_000_000, 20_000_000),  # from a model of `reddit`
     "teacher": (schema.Distillation, 100_000, 50_000),
     "reddit_teacher": (schema.TeacherMultitask, 40_000_000, 30_000_000),
     "reddit_nli_teacher": (schema.NliTeacherMultitask, 30_000_000, 20_000_000),

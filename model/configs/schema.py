@@ -456,14 +456,14 @@ class FurtherTask(hyperparams.Config):
 
 
 @dataclasses.dataclass
-class NliData(FurtherTask):
+class FurtherNli(FurtherTask):
     """NLI in a multitask run."""
 
     objective: NliObjective = dataclasses.field(default_factory=NliObjective)
 
 
 @dataclasses.dataclass
-class TeacherData(FurtherTask):
+class FurtherTeacher(FurtherTask):
     """A teacher in a multitask run."""
 
     share: float = parameter(0.5, _SHARE, **_FRACTION)
@@ -471,24 +471,24 @@ class TeacherData(FurtherTask):
 
 
 @dataclasses.dataclass
-class Multitask(ResponseSelection):
+class NliMultitask(ResponseSelection):
     """Response selection and NLI with one encoder for both (section 2.4)."""
 
-    nli: NliData = dataclasses.field(default_factory=NliData)
+    nli: FurtherNli = dataclasses.field(default_factory=FurtherNli)
 
 
 @dataclasses.dataclass
 class TeacherMultitask(ResponseSelection):
     """Response selection and a teacher with one encoder for both."""
 
-    teacher: TeacherData = dataclasses.field(default_factory=TeacherData)
+    teacher: FurtherTeacher = dataclasses.field(default_factory=FurtherTeacher)
 
 
 @dataclasses.dataclass
-class NliTeacherMultitask(Multitask):
+class NliTeacherMultitask(NliMultitask):
     """Response selection, NLI and a teacher with one encoder for all."""
 
-    teacher: TeacherData = dataclasses.field(default_factory=TeacherData)
+    teacher: FurtherTeacher = dataclasses.field(default_factory=FurtherTeacher)
 
 
 def further_tasks(task: Training) -> dict[str, FurtherTask]:

@@ -18,7 +18,7 @@ from model.configs import schema
 from model.data.task_sampler import TaskSampler
 from model.ema import WeightAverage
 from model.initializers import word_vectors
-from model.tasks import multitask
+from model.tasks import registry
 from model.tasks.pair_task import PairTask
 
 
@@ -73,7 +73,7 @@ class Run:
         self.params, self.strategy, self.mode, self.folder = params, strategy, mode, folder
         trains = TRAIN in mode
         with strategy.scope():
-            self.tasks = multitask.tasks_of(params.task)
+            self.tasks = registry.tasks_of(params.task)
         self._check_data()
         trained_on = [task.train for task in self.tasks if trains]
         data = {records.name: records.identities() for records in trained_on}

@@ -11,7 +11,7 @@ from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints, best_metric
 from model.checkpoints.model_dir import Record
 from model.configs import schema
-from model.tasks import multitask
+from model.tasks import registry
 from tests.conftest import steps_of
 
 
@@ -84,7 +84,7 @@ def offers(parse, tmp_path):
             tf.train.Checkpoint(global_step=step, model=tf.Module(), average=tf.Module()),
             folder=tmp_path,
             directory=directory,
-            metric=best_metric(params, multitask.tasks_of(params.task)),
+            metric=best_metric(params, registry.tasks_of(params.task)),
         )
         steps = []
         for logs in validations:
@@ -125,7 +125,7 @@ def test_the_best_so_far_is_kept(offers, tmp_path, capsys, metric, values, steps
 def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse):
     def chosen(*experiment, **overrides):
         params = parse(*experiment, **overrides)
-        return best_metric(params, multitask.tasks_of(params.task))
+        return best_metric(params, registry.tasks_of(params.task))
 
     assert chosen("nli") == "nli_accuracy"
     assert chosen("reddit_nli") == "p_at_1"

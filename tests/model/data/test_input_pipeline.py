@@ -10,7 +10,7 @@ from model.configs import schema
 from model.data import input_pipeline
 from model.data.input_pipeline import Source
 from model.data.task_sampler import Phase, TaskSampler
-from model.tasks.multitask import tasks_of
+from model.tasks.registry import tasks_of
 
 SIZES = [5, 0, 9, 13, 2, 7, 11]
 RECORDS = sum(SIZES)

@@ -11,7 +11,7 @@ from common.errors import InputError
 from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
 from model.configs import schema
 from model.data.tfrecords import Records, compression_of
-from model.tasks.multitask import tasks_of
+from model.tasks.registry import tasks_of
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import tensorflow as tf
 from common.errors import InputError
 from model.dual_encoder import build
 from model.initializers import cooccurrence, word_vectors
-from model.tasks.multitask import tasks_of
+from model.tasks.registry import tasks_of
 from model.text import CHAR_NGRAMS, WORDS
 from model.text.preprocessing import TextToIds
 from model.training.state import make_state

@@ -10,7 +10,7 @@ from model.configs import schema
 from model.dual_encoder import build
 from model.initializers import word_vectors
 from model.layers.dan import AveragingEncoder
-from model.tasks.multitask import tasks_of
+from model.tasks.registry import tasks_of
 from model.text import CHAR_NGRAMS, PADDING, WORDS
 from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 from model.training.state import make_state

@@ -18,9 +18,9 @@ from common import statistics
 from common import sts as sts_files
 from common.files import write_text
 from common.statistics import Sample
-from common.text_files import Source, TextPairs, as_markdown
+from common.text_files import Source, as_markdown
 from evaluation.data import ranking_files
-from evaluation.data.ranking_files import Pair
+from evaluation.data.ranking_files import RankingData
 from evaluation.metrics import similarity
 from evaluation.options import MistakesOptions
 from evaluation.results import store
@@ -147,7 +147,7 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
     return Result(name=f"mistakes-{result.name}", system=result.system, items=worst, **by_kind)
 
 
-def of_ranking(encoder, data: TextPairs[Pair], *, candidates: int = 100, seed: int = 0) -> Result:
+def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
     """Return P@N by kind, and as items the pairs whose true response has the lowest rank.
 
     Pairs are resampled one by one, not by blocks, since a kind has a few of each block.

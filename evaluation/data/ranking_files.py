@@ -27,12 +27,15 @@ class Pair(NamedTuple):
     own_reply: str | None = None  # "true" if one author wrote both texts
 
 
+RankingData = TextPairs[Pair]
+
+
 def find(path: Path, split: str = "test") -> Source:
     """Return the file itself, the files of a pattern, or those of a folder's split."""
     return Source(NAME, tfrecords.find(path, f"{split}-*.tfrecord"))
 
 
-def read(source: Source, *, own_replies: bool = False) -> TextPairs[Pair]:
+def read(source: Source, *, own_replies: bool = False) -> RankingData:
     """Read every pair, but replies to oneself only if asked. Single shards may be empty."""
     pairs = [pair for path in source.files for pair in tfrecords.parse_records(path, _pair)]
     if not pairs:

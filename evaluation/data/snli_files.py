@@ -34,6 +34,9 @@ class Pair(NamedTuple):
     gold: str
 
 
+NliData = TextPairs[Pair]
+
+
 def find(path: Path) -> dict[str, list[Source]]:
     """Return the sets of each split of a folder, or a file alone under its own split's name."""
     if path.is_file():
@@ -58,7 +61,7 @@ def _source(stem: str, files: tuple[Path, ...]) -> Source:
     return Source(f"snli-{split_of(name) if name.isalpha() and split_of(name) else name}", files)
 
 
-def read(*sources: Source) -> TextPairs[Pair]:
+def read(*sources: Source) -> NliData:
     """Read files as one set; pairs without an agreed label (`-`, -1) are counted only."""
     files = [path for source in sources for path in source.files]
     rows = [row for path in files for row in parse_rows(path, _pair, columns=_COLUMNS)]

@@ -22,9 +22,8 @@ import tf_keras
 from sklearn.linear_model import LogisticRegression
 
 from common.errors import InputError
-from common.text_files import TextPairs
 from evaluation.data import overlap
-from evaluation.data.snli_files import LABELS, Pair
+from evaluation.data.snli_files import LABELS, NliData
 from evaluation.metrics import similarity
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
@@ -47,18 +46,13 @@ class Classifier(NamedTuple):
     predict: Predict
     about: str
 
-    def probabilities(self, encoder, data: TextPairs[Pair]) -> np.ndarray:
+    def probabilities(self, encoder, data: NliData) -> np.ndarray:
         """Return float32 [pairs, 3] in the order of LABELS."""
         return self.predict(_embeddings(encoder, data))
 
 
 def train(
-    encoder,
-    training: TextPairs[Pair],
-    dev: TextPairs[Pair],
-    *,
-    held_out: Iterable[TextPairs[Pair]],
-    seed: int,
+    encoder, training: NliData, dev: NliData, *, held_out: Iterable[NliData], seed: int
 ) -> Classifier:
     """Train on one file, choose on another; the seed sets the initial weights and the order.
 
@@ -131,10 +125,10 @@ def _sparse(
         yield f"logistic regression, C {inverse:g}", predict
 
 
-def _examples(encoder, data: TextPairs[Pair]) -> tuple[Embeddings, np.ndarray]:
+def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:
     return _embeddings(encoder, data), np.array([LABELS.index(pair.gold) for pair in data.pairs])
 
 
-def _embeddings(encoder, data: TextPairs[Pair]) -> Embeddings:
+def _embeddings(encoder, data: NliData) -> Embeddings:
     """Return the embeddings of premises and of hypotheses, of length 1 (sparse ones are)."""
     return list(map(similarity.unit, similarity.of_pairs(encoder.encode_inputs, data.texts())))

@@ -160,10 +160,7 @@ PAPER_YAML = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(enc
 TABLES = msgspec.convert(PAPER_YAML["tables"], dict[str, Spec])
 MAIN, ELSEWHERE = (msgspec.convert(PAPER_YAML[key], list[Main]) for key in ("main", "elsewhere"))
 SIZES: dict[str, dict[str, int]] = PAPER_YAML["sizes"]
-INTERVALS = {
-    "correlation": statistics.fisher_interval,
-    "proportion": statistics.wilson_interval,
-}
+INTERVALS = {"correlation": statistics.fisher_interval, "proportion": statistics.wilson_interval}
 """Of a figure and the number of items."""
 CANDIDATES = 100  # of which the paper ranks the true response
 

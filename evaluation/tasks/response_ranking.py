@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from common.text_files import TextPairs
 from evaluation.data import ranking_files
-from evaluation.data.ranking_files import Pair, blocks, shuffled
+from evaluation.data.ranking_files import Pair, RankingData, blocks, shuffled
 from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
@@ -62,12 +61,7 @@ def evaluations(
 
 
 def evaluate(
-    encoder,
-    data: TextPairs[Pair],
-    *,
-    candidates: int = 100,
-    seed: int = 0,
-    in_context: bool = False,
+    encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
     """Rank each true response by dot product among `candidates`; return P@N."""
     pairs = shuffled(data.pairs, seed=seed)

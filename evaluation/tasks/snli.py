@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from common.errors import InputError
-from common.text_files import Source, TextPairs
+from common.text_files import Source
 from evaluation.data import snli_files
-from evaluation.data.snli_files import LABELS, Pair
+from evaluation.data.snli_files import LABELS, NliData
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.results.store import Evaluation
@@ -58,7 +58,7 @@ def _has_head(encoder) -> bool:
     return "classify_nli" in getattr(encoder, "signatures", {})
 
 
-def evaluate(encoder, data: TextPairs[Pair], *, classifier=None) -> Result:
+def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     """Classify every pair, without `classify_nli` by `classifier`; return the accuracies."""
     if _has_head(encoder):
         probabilities, note = encoder.classify_nli(*zip(*data.texts(), strict=True)), OWN_LABELS

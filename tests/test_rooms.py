@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).parents[1]
 ALLOWED = {
     "common": (),
     "data_pipeline": (),
-    "model": ("data_pipeline.pairs.tfrecord", "data_pipeline.storage.synthetic"),
+    "model": ("data_pipeline.pairs.tfrecord",),
     "export": ("model",),
     "evaluation": (),
 }

@@ -20,13 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from common.origin import SYNTHETIC
 from data_pipeline.execution.columns import crc32_of
 from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import CREATED
 from data_pipeline.pairs.tfrecord import FEATURES, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID, SUBREDDIT
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
-from data_pipeline.storage.synthetic import SYNTHETIC
 
 HISTOGRAMS = ("input_characters", "response_characters", "subreddits", MONTHS := "months")
 UNKNOWN = "unknown"  # the month of a reply without a time

@@ -14,6 +14,7 @@ import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
+from common.origin import synthetic_flag
 from data_pipeline.card import data_card
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
@@ -29,7 +30,6 @@ from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import NewFile, as_json, open_stored
 from data_pipeline.storage.lines import MOST_DEAD_LETTERS
 from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
-from data_pipeline.storage.synthetic import synthetic_flag
 
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from common.errors import InputError
 from common.files import claim
+from common.origin import FIRST_WORDS, MARKER, is_marker
 from data_pipeline.options import SampleOptions
 from data_pipeline.sample import dump, labelled
 from data_pipeline.storage.filesystem import is_remote
-from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
 _REDDIT = "reddit"
 

@@ -25,10 +25,10 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
 from common.files import CLAIM, COMPLETED, PUBLISHING, ClaimedError, claim
+from common.origin import synthetic_flag
 from data_pipeline.storage import filesystem
 from data_pipeline.storage.filesystem import as_json, is_remote
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.synthetic import synthetic_flag
 
 STATISTICS = "statistics.json"
 DATA_CARD = "data_card"

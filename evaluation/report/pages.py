@@ -12,6 +12,7 @@ import yaml
 
 from common.errors import InputError
 from common.files import COMPLETED, outputs, write_text
+from common.origin import GENERATED
 from common.text_files import as_markdown, as_markdown_code
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables
@@ -19,7 +20,6 @@ from evaluation.report.scores import OURS, PAPER, Run
 from evaluation.report.tables import Table
 from evaluation.results import store
 from evaluation.results.result import VARIANTS, figure, module_name
-from evaluation.results.store import SYNTHETIC
 
 SETS = "sts_sets"  # with the baselines, too
 SHOWN = (SETS, "table_3", "table_1")
@@ -83,7 +83,7 @@ def write_report(
         scattered=scattered,
         ranked=ranked,
         **{name: base64.b64encode(text.encode()).decode() for name, text in drawn.items()},
-        synthetic=[one.name for one in own if one.data.get("origin") == SYNTHETIC],
+        synthetic=[one.name for one in own if one.data.get("origin") == GENERATED],
         left_out=left_out,
         figure=figure,
     )

@@ -16,11 +16,11 @@ import yaml
 from tabulate import tabulate
 
 from common import statistics
+from common.origin import GENERATED, REDDIT
 from common.text_files import as_markdown
 from evaluation.data import overlap
 from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name, label, main_metric
-from evaluation.results.store import REDDIT, SYNTHETIC
 
 WIDE = 4  # with more columns, Markdown shows no intervals: they do not fit on a page
 Rows = dict[tuple[str, str], dict[str, Score]]  # by row and kind, its cells by header
@@ -211,7 +211,7 @@ def is_papers(result: Result) -> bool:
         name = name.removesuffix(f"-{result.settings['row']}")
     counts = SIZES.get(name, {})
     genres = {genre: of["n"] for genre, of in result.groups.items() if result.task == "sts"}
-    return origin != SYNTHETIC and result.n == sum(counts.values()) and genres in ({}, counts)
+    return origin != GENERATED and result.n == sum(counts.values()) and genres in ({}, counts)
 
 
 def table_5(runs: Sequence[Run]) -> Table:

@@ -3,7 +3,6 @@
 With each comes what identifies its data, and whether they are a synthetic sample or from Reddit.
 """
 
-import json
 import platform
 import shlex
 import sys
@@ -17,7 +16,8 @@ from typing import Any
 import msgspec
 
 from common.errors import InputError
-from common.files import COMPLETED, claim, write_json
+from common.files import claim, write_json
+from common.origin import origin_of
 from common.text_files import Source
 from evaluation.results import measure
 from evaluation.results.result import (
@@ -32,9 +32,6 @@ from evaluation.results.result import (
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
-SYNTHETIC, REDDIT = "synthetic sample", "Reddit"  # origins of data that are known
-_SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
-"""The file that `data_pipeline sample` writes above its data, and how it begins."""
 
 
 def command_line() -> str:
@@ -167,22 +164,3 @@ def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
         of_others = Source("", files).provenance()
         identity["learned_from"] = {key: of_others[key] for key in ("files", "sha256")}
     return identity
-
-
-def origin_of(files: Sequence[Path]) -> str:
-    """Return the origin of files that all have the same; empty where it is unknown."""
-    origins = {_of_folder(folder) for folder in {path.absolute().parent for path in files}}
-    return origins.pop() if len(origins) == 1 else ""
-
-
-def _of_folder(folder: Path) -> str:
-    for path in (folder / _SAMPLE, folder.parent / _SAMPLE):
-        if path.is_file() and path.read_bytes().startswith(_SAMPLE_WORDS):
-            return SYNTHETIC
-    try:
-        if json.loads((folder / COMPLETED).read_bytes()).get("synthetic"):
-            return SYNTHETIC
-        named = json.loads((folder / "data_card.json").read_bytes())["source"]["name"]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return ""  # not there, or somebody else's file of this name
-    return REDDIT if named == REDDIT else ""

@@ -4,7 +4,7 @@ import time
 
 from common.errors import InputError
 from common.files import claim
-from data_pipeline.storage.synthetic import synthetic_flag
+from common.origin import synthetic_flag
 from model.commands import TeacherOptions
 from model.teacher import encoders, targets, texts
 
@@ -29,7 +29,7 @@ def run(options: TeacherOptions) -> None:
         if targets.is_done(output, job):
             print(f"{output} is complete already; nothing to do")
             return
-        said = synthetic_flag(map(str, files))
+        said = synthetic_flag(files)
         completed = targets.write(output, job, shards, teacher, said=said)
     print(
         f"{len(drawn) + len(words):,} texts, {completed['dim']} numbers each, written to {output} "

@@ -137,38 +137,9 @@ def test_a_failure_keeps_what_is_finished(score, tmp_path):
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["sts-dev.json"]
 
 
-SAMPLE = "A sample world: 10 comments. None of it is real.\n"
-
-
-def card(name):
-    return json.dumps({"source": {"name": name}})
-
-
-@pytest.mark.parametrize(
-    ("files", "origin"),
-    [
-        ({"SAMPLE.txt": SAMPLE}, store.SYNTHETIC),
-        ({"../SAMPLE.txt": SAMPLE}, store.SYNTHETIC),
-        ({"../../SAMPLE.txt": SAMPLE}, ""),
-        (
-            {"COMPLETED": '{"synthetic": true}', "data_card.json": card("Reddit")},
-            store.SYNTHETIC,
-        ),
-        ({"COMPLETED": "{}", "data_card.json": card("Reddit")}, "Reddit"),
-        ({"COMPLETED": "{}", "data_card.json": card("tickets.csv")}, ""),
-        ({"COMPLETED": "{}"}, ""),
-        # Files of these names by somebody else.
-        ({"SAMPLE.txt": "samples of the lab"}, ""),
-        ({"COMPLETED": "[]", "data_card.json": "{}"}, ""),
-        ({"COMPLETED": "{}", "data_card.json": "a card"}, ""),
-    ],
-)
-def test_markers_manifests_and_cards_say_where_data_come_from(write_text, files, origin):
-    path = write_text("a/b/test-0", "")
-    for name, content in files.items():
-        write_text(f"a/b/{name}", content)
-    assert store.origin_of([path, path]) == origin
-    assert store.origin_of([path, path.parents[3] / "other" / "test-0"]) == ""
+def test_provenance_says_where_data_come_from_and_what_was_learned_from(write_text):
+    path = write_text("a/test-0", "")
+    write_text("a/SAMPLE.txt", "A sample world: 10 comments. None of it is real.\n")
     found = store.provenance(Source("pairs", (path,)), [Source("train", (path,))])
-    assert found.get("origin", "") == origin
+    assert found["origin"] == "synthetic sample"
     assert found["learned_from"]["files"] == ["test-0"]

@@ -5,7 +5,7 @@ read everything, `require_decided` ends it or returns what to warn of.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,14 @@ _FIRST = "first cases"
 ASCENDING = "ascending"
 """File -> `MessageBatch.ascending`; below 0 where the newest turns come first."""
 ROW_BITS = 40
-"""A position is the number of a file or part in reading order, and the row of a message in it."""
+"""The position of a message is that of its file or part, and its row in it."""
 
 
 class Cases:
     """How often something was ambiguous in a partition, and the first case of each kind."""
 
-    def __init__(self, files: Sequence[str]):
-        """Takes the path of each file or part, in reading order."""
+    def __init__(self, files: Mapping[int, str]):
+        """Takes the path of each file or part, by its position."""
         self._files = files
         self.counts: Counter = Counter()  # of each kind; those that are not named are added here
         self._first: dict[str, tuple[int, str]] = {}

@@ -7,7 +7,7 @@
 Elements are Arrow batches of many messages or pairs, or blocks of them (`exchange`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import add_report, add_up, read_each, tallied
 from data_pipeline.job import join, turns
-from data_pipeline.job.read import NumberedFile, read_file
+from data_pipeline.job.read import read_file
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.copies import cap_copies, count_in_train
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
@@ -88,15 +88,14 @@ def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
 
 
 def build(
-    pipeline: beam.Pipeline, exchange: Exchange, *, plan: Plan, shares: list[list[NumberedFile]]
+    pipeline: beam.Pipeline, exchange: Exchange, *, plan: Plan, shares: list[list[InputFile]]
 ) -> None:
     """Adds the job to a pipeline; all is written into the exchange's folder, the report at last."""
     folder, options, partitions = exchange.folder, plan.options, plan.partitions
     read = partial(read_file, source=plan.source, folder=folder, first=options.sample)
     messages, read_tally, found = read_each(pipeline, shares, read)
-    paths = {position: file.path for share in shares for position, file in share}
-    in_order = [paths[position] for position in range(len(paths))]
-    pairs, join_tallies = _pair(messages, read_tally, plan, exchange, in_order)
+    paths = {file.position: file.path for share in shares for file in share}
+    pairs, join_tallies = _pair(messages, read_tally, plan, exchange, paths)
     tallies, files = [read_tally, *join_tallies], []
     if plan.excluded is not None:
         pairs, tally, lines = pairs | "Remove pairs of evaluation sets" >> tallied(
@@ -134,9 +133,9 @@ def _pair(
     read_tally: beam.PCollection,
     plan: Plan,
     exchange: Exchange,
-    files: Sequence[str],
+    files: Mapping[int, str],
 ) -> tuple[beam.PCollection, list[beam.PCollection]]:
-    """Messages, their counts, the files' paths in reading order -> pairs, their counts."""
+    """Messages, their counts, paths of the files by their positions -> pairs, their counts."""
     tallies, source, partitions = [], plan.source, plan.partitions
     rule_names, context_turns = list(source.rule_names), plan.options.context_turns
     by_partition = partial(join.by_partition, partitions=partitions)

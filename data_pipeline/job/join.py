@@ -12,7 +12,7 @@ or dropped or closes a cycle, and after `--context_turns`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -107,7 +107,7 @@ def pair_partition(
     *,
     rule_names: Sequence[str],
     context_turns: int,
-    files: Sequence[str] | None,
+    files: Mapping[int, str] | None,
     folder: str,
 ) -> Iterator[Any]:
     """(partition, its messages and replies) -> batches of pairs; tagged, their counts.

@@ -20,7 +20,7 @@ from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
 from data_pipeline.job.ambiguity import TIES, require_decided
 from data_pipeline.job.graph import Plan
-from data_pipeline.job.read import EXAMPLES, FileRead
+from data_pipeline.job.read import EXAMPLES, GROUPS, FileRead
 from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.copies import IN_TRAIN
 from data_pipeline.pairs.options import NEWEST
@@ -55,7 +55,7 @@ def publish(
     if plan.options.split_by == NEWEST and months == {data_card.UNKNOWN}:
         raise InputError(f"--split_by: {NEWEST} needs times, and no reply has one")
     hints = require_decided(report.tally, plan.source.ids_within)
-    hints += plan.source.hints(frozenset().union(*(read.groups for read in reads)))
+    hints += plan.source.hints(frozenset(report.tally.get(GROUPS, {})))
     _accept(plan, counts, first_letters, hints)
     files = _numbered([*report.files, dead_letters], suffix=plan.shards.format.suffix)
     by_path = {read.about["path"]: read.about for read in reads}

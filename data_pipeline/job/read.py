@@ -24,11 +24,9 @@ from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
 POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
 TEXT = pa.field("text", pa.large_string())  # null where the message is dropped
+GROUPS = "groups"  # how many batches have each of `MessageBatch.groups`
 EXAMPLES = 3  # examples of dropped messages that are kept for each rule
 _MALFORMED_LINES = 10_000  # how many end the search for first messages, at least
-
-NumberedFile = tuple[int, InputFile]
-"""An input file, or a part of one, and its position among all in reading order."""
 
 
 class FileRead(NamedTuple):
@@ -41,51 +39,49 @@ class FileRead(NamedTuple):
     malformed: int
     dead_letters: str  # the file with the malformed lines; empty if there are none
     examples: dict[str, list[str]]  # rule -> starts of the first texts that it dropped
-    groups: list[str]  # see `MessageBatch.groups`
 
 
 def read_file(
-    numbered: NumberedFile, *, source: Source, folder: str, first: int | None = None
+    file: InputFile, *, source: Source, folder: str, first: int | None = None
 ) -> Iterator[Any]:
     """A file -> batches of messages; tagged, all that is known of it, once it is read to its end.
 
     Its malformed lines are written into the folder. With `first`, it ends behind so many messages.
     """
-    position, file = numbered
-    tap, note = Tap(), Note(folder, READING, f"{position:06d}")
-    rows = lines = malformed = ascending = 0
+    tap, note = Tap(), Note(folder, READING, f"{file.position:06d}")
+    rows = malformed = ascending = 0
     examples: dict[str, list[str]] = {}
-    groups: frozenset[str] = frozenset()
+    groups: Counter[str] = Counter()
     path = ""
     with ExitStack() as stack:
         batches: Iterable[MessageBatch] = source.read(file, tap)
         for batch in batches if first is None else _first_messages(batches, first):
             if batch.malformed and not path:
-                path = FileSystems.join(folder, f"dead_letters-{position:06d}")
+                path = FileSystems.join(folder, f"dead_letters-{file.position:06d}")
                 letters = stack.enter_context(NewFile(path))
             for line in batch.malformed[: max(0, MOST_DEAD_LETTERS - malformed)]:
                 letters.write(line.as_dead_letter())
             _keep_examples(examples, batch.messages, source.rule_names)
-            groups |= batch.groups
+            groups.update(batch.groups)
             messages = batch.messages
             if source.layout in (Layout.LINKED, Layout.LINKED_THREADS):
                 messages = without_dropped_texts(messages)
-            start = (position << ROW_BITS) + rows
+            start = (file.position << ROW_BITS) + rows
             positions = pa.array(np.arange(start, start + messages.num_rows))
             yield messages.append_column(POSITION, positions)
             rows += messages.num_rows
-            lines += batch.lines
             malformed += len(batch.malformed)
             ascending += batch.ascending
             note.write(max(0, tap.size - file.start))
     if first is not None:
         tap.size = file.size  # of the rest no checksum is needed
     note.write(file.stored_bytes, finished=True)
-    counts = Counter(lines=lines, malformed=malformed)
-    yield TaggedOutput(TALLY, {COUNTS: counts, ASCENDING: Counter({file.path: ascending})})
-    about = file.describe(tap)
-    found = FileRead(position, about, lines, malformed, path, examples, sorted(groups))
-    yield TaggedOutput(INPUTS, found)
+    lines = rows + malformed
+    tally = {COUNTS: Counter(lines=lines, malformed=malformed), GROUPS: groups}
+    yield TaggedOutput(TALLY, tally | {ASCENDING: Counter({file.path: ascending})})
+    yield TaggedOutput(
+        INPUTS, FileRead(file.position, file.describe(tap), lines, malformed, path, examples)
+    )
 
 
 def _first_messages(batches: Iterable[MessageBatch], messages: int) -> Iterator[MessageBatch]:
@@ -97,8 +93,7 @@ def _first_messages(batches: Iterable[MessageBatch], messages: int) -> Iterator[
         malformed = batch.malformed
         if rows := batch.messages.num_rows:
             malformed = malformed[: math.ceil(len(malformed) * some.num_rows / rows)]
-        lines = some.num_rows + len(malformed)
-        yield batch._replace(messages=some, lines=lines, malformed=malformed)
+        yield batch._replace(messages=some, malformed=malformed)
         malformed_left -= len(batch.malformed)
         if not left or malformed_left <= 0:
             return

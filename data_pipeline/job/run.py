@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,17 +62,11 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
         by_line = {file: not is_whole and plan.source.reads_parts(file) for file in files}
         memory = psutil.virtual_memory().available // 4
         shares = share_out(by_line, workers=workers, memory=memory)
-        number = {file.path: number for number, file in enumerate(files)}
-        in_order = sorted(chain(*shares), key=lambda part: (number[part.path], part.start))
-        positions = {part: position for position, part in enumerate(in_order)}
-        # Largest first: runners that deal out the shares in turn give each worker about as much.
-        shares.sort(key=lambda share: -sum(part.stored_bytes for part in share))
-        numbered = [[(positions[part], part) for part in share] for share in shares]
         about = len(files), plan.stored_bytes / 1e6, plan.partitions
         _LOG.info("pairing %d files, %.1f MB, in %d partitions", *about)
         stored_bytes = sum(file.size for file in files)
         stages = (READING, stored_bytes, "B"), (JOINING, plan.partitions, " partitions")
-        graph = partial(build, plan=plan, shares=numbered)
+        graph = partial(build, plan=plan, shares=shares)
         report = run_graph(output, beam_options, graph, workers=workers, stages=stages)
         reads = sorted(FileRead(*each) for each in report.inputs)
         described = {read.about["path"]: read.about for read in reads}

@@ -5,7 +5,7 @@ by their order, linked, and go on to the join like any other messages.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
@@ -30,7 +30,7 @@ _SECONDS_AN_HOUR = 3600
 
 
 def link(
-    element: tuple[int, Iterable[Block]], *, tally: Tally, files: Sequence[str], flow: Flow
+    element: tuple[int, Iterable[Block]], *, tally: Tally, files: Mapping[int, str], flow: Flow
 ) -> Iterator[Any]:
     """(partition, messages), the tally of all files -> messages with ids and parents; a tally."""
     _, blocks = element

@@ -91,7 +91,6 @@ class MessageBatch(NamedTuple):
     """Messages of consecutive lines (records, rows) of one file."""
 
     messages: pa.RecordBatch  # of the layout's schema in `SCHEMAS`; may be empty
-    lines: int  # how many lines were read: the messages and the malformed ones
     malformed: Sequence[MalformedLine] = ()  # the lines that are no message, in order
     groups: frozenset[str] = frozenset()
     """Those groups that `Source.hints` asks about and that occur here."""

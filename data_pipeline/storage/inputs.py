@@ -35,6 +35,7 @@ class InputFile(NamedTuple):
     """The stored bytes where the part starts and behind it; None for the whole file."""
     location: str = ""
     """The absolute path, since workers may run in another folder; empty where it is `path`."""
+    position: int = 0  # among all files and parts of a job, in reading order
 
     @property
     def stored_bytes(self) -> int:

@@ -6,7 +6,7 @@ Whoever reads a part reads what comes before it too and leaves it out, which is 
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from backports import zstd
@@ -31,8 +31,18 @@ def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -
     of files written with `--long=31`.
     """
     files = sorted(by_line, key=lambda file: -file.size)
-    if workers < 2:
-        return [[file] for file in files]
+    shares = [[file] for file in files] if workers < 2 else _cut(files, by_line, workers, memory)
+    number = {file.path: number for number, file in enumerate(by_line)}
+    in_order = sorted(chain(*shares), key=lambda part: (number[part.path], part.start))
+    positions = {part: position for position, part in enumerate(in_order)}
+    # Largest first: runners that deal out the shares in turn give each worker about as much.
+    shares.sort(key=lambda share: -sum(part.stored_bytes for part in share))
+    return [[part._replace(position=positions[part]) for part in share] for share in shares]
+
+
+def _cut(
+    files: list[InputFile], by_line: Mapping[InputFile, bool], workers: int, memory: int
+) -> Shares:
     # Smaller ones are whole: there are enough of them to fill up the workers.
     least = max(2 * LEAST_BYTES, sum(file.size for file in files) // (4 * workers))
     large = [

@@ -288,5 +288,4 @@ class RedditSource:
             "dropped_by": dropped_by(rules, rows=len(comments)),
         }
         messages = pa.RecordBatch.from_pydict(columns, schema=MESSAGES)
-        lines = len(comments) + len(malformed)
-        return MessageBatch(messages, lines, malformed, frozenset(groups))
+        return MessageBatch(messages, malformed, frozenset(groups))

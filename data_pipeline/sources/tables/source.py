@@ -225,7 +225,6 @@ class TableSource(NamedTuple):
             columns["order"] = list(map(str, values["order"]))
         return MessageBatch(
             self._messages(rows.path, [rows.numbers[row] for row in good], columns),
-            len(rows.values) + len(rows.malformed),
             sorted(malformed, key=lambda line: line.number),
             self._groups(fields, values, good),
             _ascending(values["thread"], values["order"]) if "order" in values else 0,

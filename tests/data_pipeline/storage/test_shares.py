@@ -25,7 +25,13 @@ def file(tmp_path):
 
 
 def dealt(files, workers, *, memory=1 << 40):
-    return share_out(dict.fromkeys(files, True), workers=workers, memory=memory)
+    shares = share_out(dict.fromkeys(files, True), workers=workers, memory=memory)
+    parts = sorted((part for share in shares for part in share), key=lambda part: part.position)
+    assert [part.position for part in parts] == list(range(len(parts)))
+    order = [file.path for file in files]
+    keys = [(order.index(part.path), part.start) for part in parts]
+    assert keys == sorted(keys)
+    return [[part._replace(position=0) for part in share] for share in shares]
 
 
 def work(share):

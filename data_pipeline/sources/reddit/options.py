@@ -34,13 +34,13 @@ class RedditOptions(PairOptions, RuleOptions):
         """A `RedditSource` of comments alone."""
         from data_pipeline.sources.reddit.source import RedditSource
 
-        return RedditSource(
-            self.message_rules(),
-            min_score=self.min_score,
-            subreddits=_subreddits("subreddits", self.subreddits),
-            exclude_subreddits=_subreddits("exclude_subreddits", self.exclude_subreddits),
-            bots=_bots(self.bots),
-        )
+        given = {
+            "subreddits": (self.subreddits, "r/"),
+            "exclude_subreddits": (self.exclude_subreddits, "r/"),
+            "bots": (self.bots and _lines_of(self.bots), "u/"),
+        }
+        names = {option: _names(option, *of) for option, of in given.items() if of[0] is not None}
+        return RedditSource(self.message_rules(), self.min_score, names)
 
     @property
     def inputs(self) -> Sequence[str]:
@@ -64,21 +64,15 @@ class RedditOptions(PairOptions, RuleOptions):
         return self.comments.describe() | ({"submissions": True} if self.submissions else {})
 
 
-def _subreddits(name: str, given: str | None) -> frozenset[str]:
-    names = given and ",".join(_bare(each, "r/") for each in given.split(","))
-    return frozenset(texts_of(name, names) or ())
-
-
-def _bots(path: str | None) -> frozenset[str]:
+def _lines_of(path: str) -> str:
+    """The lines of the file of `--bots`, with commas between."""
     from data_pipeline.storage.filesystem import read_bytes
 
-    if path is None:
-        return frozenset()
     with reading(f"--bots: {path!r}"):
-        lines = read_bytes(path).decode("utf-8-sig").splitlines()
-    return frozenset(texts_of("bots", ",".join(_bare(line, "u/") for line in lines)) or ())
+        return ",".join(read_bytes(path).decode("utf-8-sig").splitlines())
 
 
-def _bare(name: str, prefix: str) -> str:
-    """A name in lower case, without what Reddit's pages show before it: `/r/`, `u/`."""
-    return name.strip().lower().strip("/").removeprefix(prefix)
+def _names(option: str, given: str, prefix: str) -> frozenset[str]:
+    """Names between commas in lower case, without what Reddit's pages show first: `/r/`, `u/`."""
+    bare = (name.strip().strip("/").removeprefix(prefix) for name in given.lower().split(","))
+    return frozenset(texts_of(option, ",".join(bare)) or ())

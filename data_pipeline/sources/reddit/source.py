@@ -12,9 +12,9 @@ dump has no text; `deleted_later`, of which it has; the rules of every kind of m
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -39,6 +39,8 @@ _COMMENT, _SUBMISSION = "t1_", "t3_"  # what ids begin with where they may be of
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 """All characters that `str.strip` strips."""
 _SHOWN = 10  # names that one warning lists
+NAMED = ("subreddits", "exclude_subreddits", "bots")
+"""Options of names, each with a rule of that name, in the order of the rules."""
 
 
 class Comment(msgspec.Struct, gc=False):
@@ -169,9 +171,8 @@ class RedditSource:
 
     messages: MessageRules = PAPER
     min_score: int | None = None
-    subreddits: frozenset[str] = frozenset()  # lower case; empty for all
-    exclude_subreddits: frozenset[str] = frozenset()
-    bots: frozenset[str] = frozenset()  # authors in lower case, besides those that contain "bot"
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Option of `NAMED` -> the names that it was given, in lower case."""
     submissions: frozenset[str] = frozenset()
     """Files of submissions, if any; then comments reply to them, too. Their ids begin with t3_."""
 
@@ -183,14 +184,14 @@ class RedditSource:
 
     def describe(self) -> dict[str, Any]:
         """The rules as JSON, the same for the same rules."""
-        own = {"min_score": self.min_score, "subreddits": sorted(self.subreddits)}
-        own |= {"exclude_subreddits": sorted(self.exclude_subreddits), "bots": sorted(self.bots)}
+        named = {option: sorted(self.names.get(option, ())) for option in NAMED}
+        own = {"min_score": self.min_score, **named}
         return self.messages._replace(placeholders="reddit").describe() | own
 
     @property
     def rule_names(self) -> list[str]:
         """Names of the rules that are on, in the order in which they apply."""
-        own = ["min_score"] * (self.min_score is not None) + [*self._named]
+        own = ["min_score"] * (self.min_score is not None) + [*self.names]
         return ["deleted", "deleted_later", *self._others.names, *own]
 
     @property
@@ -198,16 +199,10 @@ class RedditSource:
         """The rules on messages but for placeholders, which are always dropped."""
         return self.messages._replace(placeholders="none")
 
-    @property
-    def _named(self) -> dict[str, frozenset[str]]:
-        """Option -> the names that it was given, of those that were."""
-        options = ("subreddits", "exclude_subreddits", "bots")
-        return {option: names for option in options if (names := getattr(self, option))}
-
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Names of subreddits and authors that were given and have no comment."""
         hints = []
-        for option, names in self._named.items():
+        for option, names in self.names.items():
             if unmatched := sorted(name for name in names if f"{option}/{name}" not in groups):
                 shown = ", ".join(map(repr, unmatched[:_SHOWN]))
                 what = f"{len(unmatched):,} of these names, such as {shown}"
@@ -254,19 +249,16 @@ class RedditSource:
         if self.min_score is not None:
             scores = (score_of(comment.score) for comment in comments)
             yield np.array([score < self.min_score for score in scores], bool)
-        if self.subreddits:
-            yield ~_are_in(subreddits, self.subreddits)
-        if self.exclude_subreddits:
-            yield _are_in(subreddits, self.exclude_subreddits)
-        if self.bots:
-            yield _are_in(authors, self.bots)
+        for option, names in self.names.items():
+            are_named = _are_in(authors if option == "bots" else subreddits, names)
+            yield ~are_named if option == "subreddits" else are_named
 
     def _judged(
         self, comments: list[Comment], texts: Any, malformed: list[MalformedLine]
     ) -> MessageBatch:
         names = [comment.subreddit for comment in comments]
         groups: set[str] = set()
-        for option, wanted in self._named.items():
+        for option, wanted in self.names.items():
             here = [comment.author or "" for comment in comments] if option == "bots" else names
             found = wanted.intersection(map(str.lower, set(here)))
             groups |= {f"{option}/{name}" for name in found}

@@ -75,8 +75,8 @@ def rule_that_drops(source, comment):
         "deleted": not is_visible(comment.text) or IS_GONE(comment.text) is not None,
         "deleted_later": comment.was_deleted_later,
         "min_score": score_of(comment.score) < (source.min_score or 0),
-        "subreddits": subreddit not in source.subreddits,
-        "exclude_subreddits": subreddit in source.exclude_subreddits,
-        "bots": comment.author.lower() in source.bots,
+        "subreddits": subreddit not in source.names.get("subreddits", ()),
+        "exclude_subreddits": subreddit in source.names.get("exclude_subreddits", ()),
+        "bots": comment.author.lower() in source.names.get("bots", ()),
     }
     return next((name for name in source.rule_names if holds[name]), None)

@@ -17,9 +17,11 @@ SOURCES = (
     RedditSource(
         PAPER._replace(min_characters=2),
         min_score=1,
-        subreddits=frozenset({"sub", "ß"}),
-        exclude_subreddits=frozenset({"other"}),
-        bots=frozenset({"someone"}),
+        names={
+            "subreddits": frozenset({"sub", "ß"}),
+            "exclude_subreddits": frozenset({"other"}),
+            "bots": frozenset({"someone"}),
+        },
     ),
 )
 IDS = ("a", "b", "c", "t1_a", "t1_d", "", "t1_", "t1_t1_a", "ü")

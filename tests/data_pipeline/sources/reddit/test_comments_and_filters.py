@@ -111,18 +111,19 @@ def test_what_only_speaks_of_it_is_a_text(body):
 
 def test_names_that_never_occur_are_mentioned():
     asked = {"subreddits": {"a", "b"}, "exclude_subreddits": {"c"}, "bots": {"d", "e"}}
-    source = RedditSource(**{name: frozenset(names) for name, names in asked.items()})
+    source = RedditSource(names={name: frozenset(names) for name, names in asked.items()})
     lines = [FIELDS | {"subreddit": "A", "author": "E"}, FIELDS | {"subreddit": "C"}]
     groups = judge(b"\n".join(map(orjson.dumps, lines)), source).groups
     hints = source.hints(groups)
     found = [(hint.partition(":")[0], hint.count("'") // 2, hint[-3:]) for hint in hints]
     assert found == [("--subreddits", 1, "'b'"), ("--bots", 1, "'d'")]
-    many = RedditSource(bots=frozenset(map(str, range(1000))))
+    many = RedditSource(names={"bots": frozenset(map(str, range(1000)))})
     assert len(many.hints(frozenset())[0]) < 200
 
 
-def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
-    source = RedditSource(rules._replace(min_characters=min_characters), **asked)
+def dropped_by(fields, min_characters=0, rules=PAPER, min_score=None, **names):
+    named = {option: frozenset({name}) for option, name in names.items()}
+    source = RedditSource(rules._replace(min_characters=min_characters), min_score, named)
     line = orjson.dumps(FIELDS | {"body": "long enough to be kept"} | fields)
     (rule,) = judge(line, source).messages.column("dropped_by").to_pylist()
     return None if rule is None else source.rule_names[rule]
@@ -142,12 +143,12 @@ def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
         ({"min_score": 0}, {"score": -1}, "min_score"),
         ({"min_score": 0}, {"score": 0}, None),
         ({"min_score": -5}, {"score": None}, "min_score"),
-        ({"subreddits": frozenset({"news"})}, {"subreddit": "News"}, None),
-        ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
-        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
-        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
-        ({"bots": frozenset({"élan"})}, {"author": "ÉLAN"}, "bots"),
-        ({"bots": frozenset({"élan"})}, {"author": "elan"}, None),
+        ({"subreddits": "news"}, {"subreddit": "News"}, None),
+        ({"subreddits": "news"}, {"subreddit": "newsy"}, "subreddits"),
+        ({"exclude_subreddits": "news"}, {"subreddit": "News"}, "exclude_subreddits"),
+        ({"exclude_subreddits": "news"}, {"subreddit": "other"}, None),
+        ({"bots": "élan"}, {"author": "ÉLAN"}, "bots"),
+        ({"bots": "élan"}, {"author": "elan"}, None),
         # What is there again is kept.
         ({}, {"_meta": {"was_deleted_later": True, "removal_type": "deleted"}}, "deleted_later"),
         ({}, {"_meta": {"was_initially_deleted": True, "removal_type": "removed"}}, None),

@@ -81,7 +81,7 @@ class ExportReader:
     people: People
     filters: Mapping[str, Any]  # options that are given, of those of the format -> what is given
 
-    def __call__(self, file: InputFile, names: Sequence[str], *, tap: Tap) -> Iterator[Rows]:
+    def __call__(self, file: InputFile, names: Mapping[str, str], *, tap: Tap) -> Iterator[Rows]:
         """Yields the wanted fields of all messages of a file, or of the files in a zip.
 
         An UnreadableFileError if it is not of the format, or truncated or corrupt.

@@ -187,17 +187,13 @@ class TableSource(NamedTuple):
 
     def read(self, file: InputFile, tap: Tap) -> Generator[MessageBatch]:
         """Yields the messages of a table, or of the files of an export."""
-        names = list(self.names.values())
         read = self.reader or partial(read_rows, form=self.form)
-        yield from map(self._judged, read(file, names, tap=tap))
+        yield from map(self._judged, read(file, self.names, tap=tap))
 
     def _judged(self, rows: Rows) -> MessageBatch:
         """The messages of some rows; those with a value that cannot be read are malformed."""
-        fields = dict(zip(self.names, zip(*rows.values, strict=True), strict=False))
         reasons: dict[int, str] = {}
-        values = {
-            role: self._read_field(role, fields.get(role, ()), reasons) for role in self.names
-        }
+        values = {role: self._read_field(role, of, reasons) for role, of in rows.fields.items()}
         threads = [values.pop(role) for role in self.names if role.startswith("thread")]
         if threads:
             values["thread"] = list(map(_one_thread, zip(*threads, strict=True)))
@@ -207,17 +203,17 @@ class TableSource(NamedTuple):
         if "parent" in values:
             self._link(values, reasons)
         if "order" in values and not threads:
-            values["thread"] = [self._scope(rows.path)] * len(rows.values)
+            values["thread"] = [self._scope(rows.path)] * len(rows.numbers)
         if SKIPPED in values and "thread" in values:
             # What a format drops, such as who joined, is no part of the thread's flow.
             of = zip(values["thread"], values[SKIPPED], values.get("id", threads[0]), strict=True)
             values["thread"] = [f"{own} ({rule})" if rule else thread for thread, rule, own in of]
         malformed = list(rows.malformed)
         for row, reason in reasons.items():
-            named = zip(self.names.values(), rows.values[row], strict=True)
-            shown = as_raw({name: value for name, value in named if value is not MISSING})
+            named = {self.names[role]: of[row] for role, of in rows.fields.items()}
+            shown = as_raw({name: value for name, value in named.items() if value is not MISSING})
             malformed.append(MalformedLine(rows.path, rows.numbers[row], shown, reason))
-        good = [row for row in range(len(rows.values)) if row not in reasons]
+        good = [row for row in range(len(rows.numbers)) if row not in reasons]
         if reasons:
             values = {role: [some[row] for row in good] for role, some in values.items()}
         columns = {_COLUMNS.get(role, (role,))[0]: some for role, some in values.items()}
@@ -226,7 +222,7 @@ class TableSource(NamedTuple):
         return MessageBatch(
             self._messages(rows.path, [rows.numbers[row] for row in good], columns),
             sorted(malformed, key=lambda line: line.number),
-            self._groups(fields, values, good),
+            self._groups(rows.fields, values, good),
             _ascending(values["thread"], values["order"]) if "order" in values else 0,
         )
 

@@ -59,7 +59,7 @@ def test_pages_of_parquet_are_compared_with_their_checksums(tmp_path):
     fails(path, path.read_bytes().replace(b"some words", b"some swords"[:10]))
     (file,) = find_inputs([str(path)])
     with pytest.raises(UnreadableFileError, match=str(path)):
-        list(read_rows(file, ["input", "response"], tap=Tap()))
+        list(read_rows(file, {"text": "input"}, tap=Tap()))
 
 
 @pytest.mark.parametrize(

@@ -169,8 +169,8 @@ def test_of_a_record_this_is_read(tmp_path, name, field, record, found):
     path.parent.mkdir()
     path.write_text(json.dumps({"id": 7, "messages": [record]} if name == "telegram" else [record]))
     file = InputFile(str(path), path.stat().st_size)
-    (rows,) = ExportReader(name, {}, {})(file, [field], tap=Tap())
-    assert [value for (value,) in rows.values] == found
+    (rows,) = ExportReader(name, {}, {})(file, {"text": field}, tap=Tap())
+    assert rows.fields["text"] == found
     assert len(rows.malformed) == (not found)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from common.origin import SYNTHETIC
+from common.files import SYNTHETIC
 from data_pipeline.execution.columns import crc32_of
 from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import CREATED

@@ -16,7 +16,7 @@ import yaml
 from tabulate import tabulate
 
 from common import statistics
-from common.origin import GENERATED, REDDIT
+from common.files import GENERATED, REDDIT
 from common.text_files import as_markdown
 from evaluation.data import overlap
 from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean

@@ -81,6 +81,7 @@ class ImportOptions(FlowOptions):
         from data_pipeline.sources.exports.export import ExportReader, people_of
         from data_pipeline.sources.source import Layout
         from data_pipeline.sources.tables.reader import SKIPPED
+        from data_pipeline.sources.tables.source import table_source
 
         export, flow = self._declared, self.flow
         layout, names = export.layout, {**self.names, SKIPPED: SKIPPED}
@@ -95,11 +96,12 @@ class ImportOptions(FlowOptions):
             raise InputError(f"--pairs_of: {HALVES!r}: {what}")
         with reading("--input"):
             reader = ExportReader(self.export, people_of(self.export, files), self._filters)
-        return self.table_source(
+        return table_source(
+            self,
             files,
             layout,
             names,
-            flow,
+            flow=flow,
             ids_within=export.ids_within,
             markup=self.text_markup or export.markup,
             skips=(*export.skips, *self._filters),

@@ -11,17 +11,23 @@ from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIE
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
-from data_pipeline.sources.tables import FIELD, flag_of
 
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
 _FLOW = "messages that follow each other in a channel; they need times, and the second authors"
+FIELD = "_field"
+"""The end of the options that name the field of a role."""
 _NEEDS = {
     "no_parent": "parent_field",
     "drop_authors_containing": "author_field",
     "merge_author_runs": "author_field",
 }
 """Option of `conversations` -> what it needs."""
+
+
+def flag_of(role: str) -> str:
+    """The option that names the field of a role."""
+    return f"--{role.split()[0]}{FIELD}"
 
 
 def _field(default: Any, *, help: str) -> Any:  # noqa: A002
@@ -60,18 +66,6 @@ class MessageOptions(PairOptions, RuleOptions):
             if (value := getattr(self, each.name)) not in (each.default, None)
         }
         return given | self.message_rules().describe()
-
-    def table_source(self, files: Any, layout: Any, names: Any, flow: Any, **others: Any) -> Any:
-        """A `TableSource`, after a look at the first messages.
-
-        An InputError if a file lacks a field, or no row of it is a message.
-        """
-        from data_pipeline.sources.tables.source import TableSource
-
-        others = {"markup": self.text_markup or "none"} | others
-        about = {"strips_repeated": self.strip_repeated, "flow": flow}
-        source = TableSource(layout, names, self.message_rules(), **about, **others)
-        return source.measured(files, is_required=self.max_malformed < 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +173,7 @@ class TableOptions(MessageOptions):
         """Rows of tables; an InputError if an option is for CSV and no file is."""
         from data_pipeline.sources.source import Flow, Layout
         from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
+        from data_pipeline.sources.tables.source import table_source
 
         columns = texts_of("columns", self.columns)
         form = Dialect(self.delimiter, self.quotes, self.escape, columns)
@@ -191,7 +186,7 @@ class TableOptions(MessageOptions):
             layout = Layout.ORDERED if "order" in self.names else Layout.ROWS
         own = {name: getattr(self, name, None) for name in ("no_parent", "ids_within")}
         flow = getattr(self, "flow", Flow())
-        return self.table_source(files, layout, self.names, flow, form=form, **own)
+        return table_source(self, files, layout, self.names, flow=flow, form=form, **own)
 
 
 @dataclass(frozen=True, kw_only=True)

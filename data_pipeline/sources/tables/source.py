@@ -25,7 +25,7 @@ from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import SCHEMAS, Flow, Layout, MessageBatch, Wording
-from data_pipeline.sources.tables import flag_of
+from data_pipeline.sources.tables.options import MessageOptions, flag_of
 from data_pipeline.sources.tables.reader import (
     JSON_LINES,
     MISSING,
@@ -106,7 +106,7 @@ class TableSource(NamedTuple):
     markup: str = "none"  # that of the texts, one of `MARKUPS`; it is removed
     strips_repeated: bool = False
     flow: Flow = Flow()
-    repeated: Repeated | None = None  # what is repeated in the texts, as `measured` finds it
+    repeated: Repeated | None = None  # what is repeated in the texts, as `table_source` finds it
     skips: Sequence[str] = ()
     """Rules by which a format drops messages; the field `SKIPPED` of each says which one did."""
     reader: Callable[..., Iterator[Rows]] | None = None
@@ -121,34 +121,6 @@ class TableSource(NamedTuple):
     def wording(self) -> Wording:
         """Messages, or rows where each is a pair."""
         return Wording(message="row" if self.layout is Layout.ROWS else "message")
-
-    def measured(self, files: Sequence[InputFile], *, is_required: bool) -> "TableSource":
-        """The same source, after a look at the first rows of some files.
-
-        If it `is_required`, an InputError where one cannot be read or lacks a field, or no row is a
-        message: a wrong name ends a job before it starts.
-        """
-        texts: list[str] = []
-        malformed: list[MalformedLine] = []
-        for file in files[:: len(files) // _TRIED_FILES + 1]:
-            try:
-                with closing(self.read(file, Tap())) as batches:
-                    for batch in islice(batches, 1):  # an empty Parquet file has none
-                        columns = batch.messages.to_pydict()
-                        texts += columns.get("input", []) + columns["text"]
-                        malformed += batch.malformed
-            except UnreadableFileError as error:
-                if is_required:
-                    raise InputError(f"--input: {error}") from error
-        if is_required and malformed and not texts:
-            path, number, _, reason = malformed[0]
-            said = f"none of its first rows is a message; line {number}: {reason}"
-            raise InputError(f"--input: {path}: {said}")
-        paths = [PurePath(file.path) for file in files]
-        same_names = len({path.name for path in paths}) < len(paths)
-        in_zips = any(path.suffix.lower() == ".zip" for path in paths)
-        repeated = measure(list(filter(None, texts)))
-        return self._replace(repeated=repeated, same_names=same_names or in_zips)
 
     def hints(self, groups: frozenset[str]) -> list[str]:
         """What seems wrong with fields and texts."""
@@ -338,3 +310,42 @@ class TableSource(NamedTuple):
             seen = {whole(each) for each in values.get(role, ()) if each is not None}
             groups |= {f"{role} {value}" for value in {*_NO_PARENTS} & seen}
         return frozenset(groups)
+
+
+def table_source(
+    options: MessageOptions,
+    files: Sequence[InputFile],
+    layout: Layout,
+    names: Mapping[str, str],
+    **others: Any,
+) -> TableSource:
+    """The source that some options ask for, after a look at the first rows of some files.
+
+    Unless all lines may be malformed, an InputError where one cannot be read or lacks a field, or
+    no row is a message: a wrong name ends a job before it starts.
+    """
+    others = {"markup": options.text_markup or "none"} | others
+    others["strips_repeated"] = options.strip_repeated
+    source = TableSource(layout, names, options.message_rules(), **others)
+    is_required = options.max_malformed < 1
+    texts: list[str] = []
+    malformed: list[MalformedLine] = []
+    for file in files[:: len(files) // _TRIED_FILES + 1]:
+        try:
+            with closing(source.read(file, Tap())) as batches:
+                for batch in islice(batches, 1):  # an empty Parquet file has none
+                    columns = batch.messages.to_pydict()
+                    texts += columns.get("input", []) + columns["text"]
+                    malformed += batch.malformed
+        except UnreadableFileError as error:
+            if is_required:
+                raise InputError(f"--input: {error}") from error
+    if is_required and malformed and not texts:
+        path, number, _, reason = malformed[0]
+        said = f"none of its first rows is a message; line {number}: {reason}"
+        raise InputError(f"--input: {path}: {said}")
+    paths = [PurePath(file.path) for file in files]
+    same_names = len({path.name for path in paths}) < len(paths)
+    in_zips = any(path.suffix.lower() == ".zip" for path in paths)
+    repeated = measure(list(filter(None, texts)))
+    return source._replace(repeated=repeated, same_names=same_names or in_zips)

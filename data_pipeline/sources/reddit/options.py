@@ -32,14 +32,11 @@ class RedditOptions(PairOptions, RuleOptions):
     @cached_property
     def comments(self) -> Any:
         """A `RedditSource` of comments alone."""
-        from data_pipeline.sources.reddit.source import RedditSource
+        from data_pipeline.sources.reddit.source import NAMED, RedditSource
 
-        given = {
-            "subreddits": (self.subreddits, "r/"),
-            "exclude_subreddits": (self.exclude_subreddits, "r/"),
-            "bots": (self.bots and _lines_of(self.bots), "u/"),
-        }
-        names = {option: _names(option, *of) for option, of in given.items() if of[0] is not None}
+        given = self.subreddits, self.exclude_subreddits, self.bots and _lines_of(self.bots)
+        named = {name: each for name, each in zip(NAMED, given, strict=True) if each is not None}
+        names = {option: _names(option, each) for option, each in named.items()}
         return RedditSource(self.message_rules(), self.min_score, names)
 
     @property
@@ -72,7 +69,8 @@ def _lines_of(path: str) -> str:
         return ",".join(read_bytes(path).decode("utf-8-sig").splitlines())
 
 
-def _names(option: str, given: str, prefix: str) -> frozenset[str]:
+def _names(option: str, given: str) -> frozenset[str]:
     """Names between commas in lower case, without what Reddit's pages show first: `/r/`, `u/`."""
-    bare = (name.strip().strip("/").removeprefix(prefix) for name in given.lower().split(","))
+    shown = (name.strip().strip("/") for name in given.lower().split(","))
+    bare = (name.removeprefix("r/").removeprefix("u/") for name in shown)
     return frozenset(texts_of(option, ",".join(bare)) or ())

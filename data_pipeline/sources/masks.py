@@ -24,7 +24,6 @@ GONE = (
 _LETTERS = 26
 _LOWER_CASE = 0x20  # the bit in which the small letters of ASCII differ from the capitals
 _FIRST_BEYOND_ASCII = 0x80
-_WORD = 64
 _FIRST_LEADING = 0xC0  # UTF-8 begins each character beyond ASCII with a byte from this one on
 
 
@@ -52,11 +51,9 @@ def are_gone(texts: Any) -> np.ndarray:
     return values_of(pc.match_substring_regex(texts, GONE, ignore_case=True))
 
 
-def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:
-    """The index of the first mask that holds for each row, or null: an int8 array [rows]."""
-    first = np.full(rows, -1, np.int8)
-    for index in reversed(range(len(masks))):
-        first[masks[index]] = index
+def dropped_by(masks: Sequence[np.ndarray]) -> Any:
+    """The index of the first of some masks that holds for each row, or null: int8 [rows]."""
+    first = np.select(masks, list(np.arange(len(masks), dtype=np.int8)), np.int8(-1))
     return pa.array(first, mask=first < 0)
 
 
@@ -69,28 +66,12 @@ def count_letters(texts: Any) -> np.ndarray:
     offsets = offsets_of(texts)
     data = bytes_of(texts)[offsets[0] : offsets[-1]]
     offsets = offsets - offsets[0]
-    # One comparison does both cases: other bytes wrap around to large numbers.
-    letters = _counts((data | _LOWER_CASE) - ord("a") < _LETTERS, offsets)
-    beyond = np.flatnonzero(data >= _FIRST_BEYOND_ASCII)
+    # One comparison does both cases: other bytes wrap around to large numbers. Behind the last
+    # byte is one more, at which empty texts may begin.
+    are_letters = np.append((data | _LOWER_CASE) - ord("a") < _LETTERS, False)
+    beyond = data[data >= _FIRST_BEYOND_ASCII]
     if len(beyond):
-        some = data[beyond]
-        leading = beyond[some >= _FIRST_LEADING]
         # One by one in Python, but only the characters beyond ASCII.
-        is_letter = list(map(str.isalpha, some.tobytes().decode()))
-        rows = np.searchsorted(offsets, leading[is_letter], side="right") - 1
-        letters += np.bincount(rows, minlength=len(letters))
-    return letters
-
-
-def _counts(bits: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """How many of the booleans between two offsets are true [rows].
-
-    Sixty-four at once: 0.02 microseconds a comment, where numpy.cumsum takes 0.13.
-    """
-    packed = np.packbits(bits, bitorder="little")
-    words = np.zeros(len(bits) // _WORD + 1, np.dtype("<u8"))
-    words.view(np.uint8)[: len(packed)] = packed
-    before = np.concatenate([[0], np.cumsum(np.bitwise_count(words), dtype=np.int64)])
-    place, rest = np.divmod(offsets, _WORD)
-    partly = words[place] & ((np.uint64(1) << rest.astype(np.uint64)) - np.uint64(1))
-    return np.diff(before[place] + np.bitwise_count(partly))
+        are_letters[:-1][data >= _FIRST_LEADING] = [*map(str.isalpha, beyond.tobytes().decode())]
+    counts = np.add.reduceat(are_letters, offsets[:-1], dtype=np.int64)
+    return np.where(np.diff(offsets), counts, 0)  # of an empty text it gives the next byte

@@ -277,7 +277,7 @@ class RedditSource:
             "author": pa.nulls(len(comments), pa.string()),
             "text": texts,
             "created": _seconds_of([comment.created_utc for comment in comments]),
-            "dropped_by": dropped_by(rules, rows=len(comments)),
+            "dropped_by": dropped_by(rules),
         }
         messages = pa.RecordBatch.from_pydict(columns, schema=MESSAGES)
         return MessageBatch(messages, malformed, frozenset(groups))

@@ -293,7 +293,7 @@ class TableSource(NamedTuple):
         skips = [np.array([rule == each for each in skipped], bool) for rule in self.skips]
         is_empty = ~values_of(pc.match_substring_regex(texts, VISIBLE))
         holds = [*skips, is_empty, *masks(self.rules, texts, authors).values()]
-        return dropped_by(holds, rows=len(texts))
+        return dropped_by(holds)
 
     def _groups(
         self, fields: Mapping[str, Sequence[Any]], values: dict[str, list[Any]], good: list[int]

@@ -50,7 +50,8 @@ def test_columns_say_what_the_rules_say_of_each_message(messages, some, start):
         name: [holds[name] for holds in each] for name in some.names
     }
     first = [next((i for i, holds in enumerate(row.values()) if holds), None) for row in each]
-    assert dropped_by(list(found.values()), rows=len(each)).to_pylist() == first
+    if found:
+        assert dropped_by(list(found.values())).to_pylist() == first
 
 
 def test_letters_are_counted_in_texts_of_any_length():

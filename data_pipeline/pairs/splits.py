@@ -29,8 +29,8 @@ from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 UNKNOWN = "threads_without_time"
 """The count of threads that have no reply with a time: they are taken for the oldest."""
-_THREADS = np.dtype([("thread", "<u8"), ("time", "<i8")])
-_NEVER = np.iinfo(np.int64).max
+_THREADS = pa.schema({"thread": pa.uint64(), "time": pa.int64()})
+"""Hashes of threads, and the times of their earliest replies; null if unknown."""
 
 
 class HeldOut(NamedTuple):
@@ -72,25 +72,21 @@ def add_splits(
     ]
 
 
-def times_of(pairs: pa.RecordBatch) -> bytes:
-    """Each thread of a batch, and the time of its earliest reply, as `_THREADS`."""
-    threads = pairs.column(THREAD_ID).dictionary_encode()
-    found = np.empty(len(threads.dictionary), _THREADS)
-    found["thread"], found["time"] = stable_hashes(threads.dictionary), _NEVER
-    times = pairs.column(CREATED).fill_null(_NEVER).to_numpy()
-    np.minimum.at(found["time"], threads.indices.to_numpy(), times)
-    return found.tobytes()
+def times_of(pairs: pa.RecordBatch) -> pa.Table:
+    """The threads of a batch, as `_THREADS`."""
+    threads = pa.Table.from_batches([pairs]).group_by(THREAD_ID).aggregate([(CREATED, "min")])
+    hashes = stable_hashes(threads[THREAD_ID].combine_chunks())
+    return pa.table([hashes, threads[f"{CREATED}_min"]], schema=_THREADS)
 
 
-def newest(batches: Iterable[bytes], options: PairOptions) -> HeldOut:
+def newest(batches: Iterable[pa.Table], options: PairOptions) -> HeldOut:
     """The threads of all batches, as `times_of` lists them -> the newest; of equal age by hash."""
-    rows = np.concatenate([np.frombuffer(batch, _THREADS) for batch in (b"", *batches)])
-    threads, of_row = np.unique(rows["thread"], return_inverse=True)
-    times = np.full(len(threads), _NEVER)
-    np.minimum.at(times, of_row, rows["time"])
-    order = threads[np.lexsort((threads, -times, times == _NEVER))]
-    test, validation, _ = np.split(order, [round(end * len(order)) for end in _ends(options)])
-    return HeldOut(test, validation, int((times == _NEVER).sum()))
+    listed = pa.concat_tables([_THREADS.empty_table(), *batches])
+    threads = listed.group_by("thread").aggregate([("time", "min")])
+    order = threads.sort_by([("time_min", "descending"), ("thread", "ascending")])["thread"]
+    ends = [round(end * len(order)) for end in _ends(options)]
+    test, validation, _ = np.split(order.to_numpy(), ends)
+    return HeldOut(test, validation, threads["time_min"].null_count)
 
 
 def _ends(options: PairOptions) -> tuple[float, float]:

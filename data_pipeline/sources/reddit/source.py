@@ -158,13 +158,6 @@ def _are_absent(texts: Any) -> np.ndarray:
     return absent
 
 
-def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:
-    """Whether the lower case of each name is among the accepted [rows]."""
-    encoded = names.dictionary_encode()
-    is_accepted = [name.lower() in accepted for name in encoded.dictionary.to_pylist()]
-    return np.array(is_accepted, bool)[encoded.indices.to_numpy()]
-
-
 @dataclass(frozen=True)
 class RedditSource:
     """Comments of Pushshift dumps; by default the paper's rules are on and Reddit's own off."""
@@ -237,33 +230,25 @@ class RedditSource:
         texts = pc.if_else(pa.array(is_alone), titles, whole)
         return self._judged([submission.as_comment() for submission in found], texts, malformed)
 
-    def _masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
-        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`."""
-        yield _are_absent(texts)
-        metas = [comment.meta for comment in comments]
-        yield np.array(
-            [type(meta) is dict and meta.get("was_deleted_later") is True for meta in metas], bool
-        )
-        authors = pa.array([comment.author or "" for comment in comments], pa.string())
-        yield from masks(self._others, texts, authors).values()
-        if self.min_score is not None:
-            scores = (score_of(comment.score) for comment in comments)
-            yield np.array([score < self.min_score for score in scores], bool)
-        for option, names in self.names.items():
-            are_named = _are_in(authors if option == "bots" else subreddits, names)
-            yield ~are_named if option == "subreddits" else are_named
-
     def _judged(
         self, comments: list[Comment], texts: Any, malformed: list[MalformedLine]
     ) -> MessageBatch:
-        names = [comment.subreddit for comment in comments]
+        authors = pa.array([comment.author or "" for comment in comments], pa.string())
+        subreddits = pa.array([comment.subreddit for comment in comments], pa.string())
+        metas = [comment.meta for comment in comments]
+        went = [type(meta) is dict and meta.get("was_deleted_later") is True for meta in metas]
+        rules = [_are_absent(texts), np.array(went, bool)]
+        rules += masks(self._others, texts, authors).values()
+        if (least := self.min_score) is not None:
+            rules.append(np.array([score_of(comment.score) < least for comment in comments], bool))
         groups: set[str] = set()
         for option, wanted in self.names.items():
-            here = [comment.author or "" for comment in comments] if option == "bots" else names
-            found = wanted.intersection(map(str.lower, set(here)))
-            groups |= {f"{option}/{name}" for name in found}
-        subreddits = pa.array(names, pa.string())
-        rules = list(self._masks(comments, texts, subreddits))
+            encoded = (authors if option == "bots" else subreddits).dictionary_encode()
+            known = [name.lower() for name in encoded.dictionary.to_pylist()]
+            groups |= {f"{option}/{name}" for name in wanted.intersection(known)}
+            are_named = np.array([name in wanted for name in known], bool)
+            are_dropped = ~are_named if option == "subreddits" else are_named
+            rules.append(are_dropped[encoded.indices.to_numpy()])
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents = pa.array([comment.parent_id for comment in comments], pa.string())
         is_reply = pc.starts_with(parents, _COMMENT)

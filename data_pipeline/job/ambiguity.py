@@ -5,7 +5,7 @@ read everything, `require_decided` ends it or returns what to warn of.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,12 @@ class Cases:
         return self._files[position >> ROW_BITS]
 
     def add(
-        self, kind: str, say: Callable[[int], str], *places: tuple[pa.RecordBatch, np.ndarray]
+        self, kind: str, what: str, values: list[Any], *places: tuple[pa.RecordBatch, np.ndarray]
     ) -> None:
         """Counts cases; `places` are batches and the rows in them of each one's messages [cases].
 
-        `say` tells of a case what it is. First is the one that is complete in the lowest position.
+        `what` says of the `values` [cases] what a case is. First is the one that is complete in the
+        lowest position.
         """
         positions = np.array([batch.column("position").take(rows) for batch, rows in places])
         if not positions.size:
@@ -62,7 +63,8 @@ class Cases:
             texts = [batch.column("text")[int(rows[case])].as_py() or "" for batch, rows in places]
             files = map(self.file_of, positions[:, case].tolist())
             shown = [f"{t[:60]!r} in {file!r}" for t, file in zip(texts, files, strict=True)]
-            self._first[kind] = last, f"{say(case)}: {' and '.join(shown)}"
+            said = what.format(*(column[case].as_py() for column in values))
+            self._first[kind] = last, f"{said}: {' and '.join(shown)}"
 
     def add_recurring(self, messages: pa.RecordBatch, first: np.ndarray) -> None:
         """Adds messages whose text is not that of the first of their id, at the rows `first`."""
@@ -72,9 +74,8 @@ class Cases:
         are_null = pc.and_(some.is_null(), others.is_null())
         later = later[~(values_of(pc.equal(some, others)) | values_of(are_null))]
         ids = published(messages.column("id").take(later))
-        say = "messages, first the id {!r}".format
         those = (messages, first[later]), (messages, later)
-        self.add(RECURRING, lambda case: say(ids[case].as_py()), *those)
+        self.add(RECURRING, "messages, first the id {!r}", [ids], *those)
 
     def tally(self) -> Tally:
         """The counts and the first cases."""
@@ -97,14 +98,10 @@ def add_linked(cases: Cases, messages: pa.RecordBatch, replies: pa.RecordBatch, 
     cases.counts[RESTARTING] += several.as_py()
     lost = replies.filter(rows.is_null())
     found = pc.index_in(whole(published(lost.column("parent"))), value_set=own)
-    lost, found = lost.filter(found.is_valid()), found.drop_null().to_numpy()
-    threads, say = lost.column("thread"), "replies, first to {!r} in the thread {!r}".format
-    cases.add(
-        ELSEWHERE,
-        lambda case: say(own[int(found[case])].as_py(), threads[case].as_py()),
-        (lost, np.arange(len(found))),
-        (messages, found),
-    )
+    lost, found = lost.filter(found.is_valid()), found.drop_null()
+    said = "replies, first to {!r} in the thread {!r}"
+    those = (lost, np.arange(len(found))), (messages, found.to_numpy())
+    cases.add(ELSEWHERE, said, [own.take(found), lost.column("thread")], *those)
 
 
 def require_decided(tally: Mapping[str, Mapping[str, int]], ids_within: str | None) -> list[str]:

@@ -28,6 +28,7 @@ from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import NewFile, as_json, open_stored
+from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import MOST_DEAD_LETTERS
 from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder, ShardFile
 
@@ -43,12 +44,18 @@ _PACKAGE = "conversational-embeddings"
 
 
 def publish(
-    output: OutputFolder, report: Report, reads: Sequence[FileRead], plan: Plan
+    output: OutputFolder, report: Report, inputs: Sequence[InputFile], plan: Plan
 ) -> dict[str, Any]:
-    """Publishes what the job wrote aside, and returns its statistics; `reads` in reading order.
+    """Publishes what the job wrote aside, and returns its statistics.
 
     Raises an InputError if the result may not be published; that of an earlier job stays then.
     """
+    reads = sorted(FileRead(*each) for each in report.inputs)
+    by_path = {read.about["path"]: read.about for read in reads}
+    for file in inputs:
+        if not file.was_left_alone(by_path[file.full_path]):
+            said = "changed while it was read; accepted: files that nobody writes to"
+            raise InputError(f"--input: {file.path!r} {said}")
     dead_letters, first_letters, reasons = _write_dead_letters(output.incomplete, reads)
     counts = _counts(report, plan)
     months = set(report.tally.get(data_card.MONTHS, ()))
@@ -58,7 +65,6 @@ def publish(
     hints += plan.source.hints(frozenset(report.tally.get(GROUPS, {})))
     _accept(plan, counts, first_letters, hints)
     files = _numbered([*report.files, dead_letters], suffix=plan.shards.format.suffix)
-    by_path = {read.about["path"]: read.about for read in reads}
     options = plan.describe()
     try:
         version = metadata.version(_PACKAGE)

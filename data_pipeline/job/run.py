@@ -24,7 +24,6 @@ from data_pipeline.execution.progress import JOINING, READING
 from data_pipeline.execution.runner import LOCAL_RUNNER, choose_workers, pipeline_options
 from data_pipeline.job.graph import build, plan_of
 from data_pipeline.job.publish import publish
-from data_pipeline.job.read import FileRead
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.storage.inputs import find_inputs
 from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS, OutputFolder
@@ -68,15 +67,7 @@ def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> J
         stages = (READING, stored_bytes, "B"), (JOINING, plan.partitions, " partitions")
         graph = partial(build, plan=plan, shares=shares)
         report = run_graph(output, beam_options, graph, workers=workers, stages=stages)
-        reads = sorted(FileRead(*each) for each in report.inputs)
-        described = {read.about["path"]: read.about for read in reads}
-        for file in files:
-            if not file.was_left_alone(described[file.full_path]):
-                raise InputError(
-                    f"--input: {file.path!r} changed while it was read; accepted: files that "
-                    "nobody writes to"
-                )
-        return publish(output, report, reads, plan)
+        return publish(output, report, files, plan)
 
     return run_job(options, files, plan.describe(), work)
 

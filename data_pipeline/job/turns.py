@@ -60,13 +60,10 @@ def link_messages(
         ordered = _each_id_once(with_columns(ordered, id=ids), cases)
     threads, orders = ordered.column("thread"), ordered.column("order")
     is_tie = pc.and_(*(pc.equal(column[1:], column[:-1]) for column in (threads, orders)))
-    ties, say = np.flatnonzero(values_of(is_tie)), "messages, first {} in the thread {!r}".format
-    cases.add(
-        TIES,
-        lambda case: say(*(column[int(ties[case])].as_py() for column in (orders, threads))),
-        (ordered, ties),
-        (ordered, ties + 1),
-    )
+    ties = np.flatnonzero(values_of(is_tie))
+    equal = [column.take(pa.array(ties)) for column in (orders, threads)]
+    said = "messages, first {} in the thread {!r}"
+    cases.add(TIES, said, equal, (ordered, ties), (ordered, ties + 1))
     return _follow(ordered, flow, cases, are_turns=are_turns).drop_columns("order")
 
 

@@ -9,14 +9,12 @@ names come from strangers: the template escapes and cuts all of them.
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,7 +29,6 @@ from data_pipeline.storage.output_folder import DEAD_LETTERS
 HISTOGRAMS = ("input_characters", "response_characters", "subreddits", MONTHS := "months")
 UNKNOWN = "unknown"  # the month of a reply without a time
 _BIN = 10  # characters in a bin of the length histograms
-_DAY = 86_400
 _FEW = 5
 _BY = ("hash", RESPONSE_ID, INPUT_ID, *FEATURES)  # what orders pairs of which a few are shown
 _SHOWN_CHARACTERS = 360  # a longer text is cut; a kept comment is shorter under the paper's rules
@@ -39,18 +36,13 @@ _SHOWN_CHARACTERS = 360  # a longer text is cut; a kept comment is shorter under
 
 def describe(pairs: pa.RecordBatch) -> Tally:
     """Histograms of a batch of pairs."""
-    months: Counter = Counter()
-    for day, count in _counted(pc.divide(pairs.column(CREATED), _DAY)).items():
-        month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
-        months[month] += count
-    lengths = _binned(pairs.column(INPUT)), _binned(pairs.column(RESPONSE))
-    found = *lengths, _counted(pairs.column(SUBREDDIT)), months
+    bins = (pc.divide(pc.utf8_length(pairs.column(name)), _BIN) for name in (INPUT, RESPONSE))
+    lengths = (_counted(pc.multiply(each, _BIN).cast(pa.string())) for each in bins)
+    times = pairs.column(CREATED).cast(pa.timestamp("s"))
+    by_month = _counted(pc.floor_temporal(times, unit="month")).items()
+    months = {UNKNOWN if month is None else f"{month:%Y-%m}": count for month, count in by_month}
+    found = *lengths, _counted(pairs.column(SUBREDDIT)), Counter(months)
     return dict(zip(HISTOGRAMS, found, strict=True))
-
-
-def _binned(texts: Any) -> Counter:
-    counts = np.bincount(pc.utf8_length(texts).to_numpy() // _BIN)
-    return Counter({str(each * _BIN): n for each, n in enumerate(counts.tolist()) if n})
 
 
 def _counted(values: Any) -> Counter:

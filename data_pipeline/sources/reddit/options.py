@@ -1,7 +1,7 @@
 """The options of `reddit`: declared, and made into its source."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,6 +12,8 @@ from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
 
 _rule = partial(option, group="Reddit's own rules that drop comments, off by default")
 _NAMES = "NAME[,NAME...]"
+NAMED = ("subreddits", "exclude_subreddits", "bots")
+"""Options of names, each with a rule of that name, in the order of the rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +32,12 @@ class RedditOptions(PairOptions, RuleOptions):
     bots: str | None = _rule(None, help="drop these authors, one a line", metavar="FILE")
 
     @cached_property
-    def comments(self) -> Any:
-        """A `RedditSource` of comments alone."""
-        from data_pipeline.sources.reddit.source import NAMED, RedditSource
-
-        given = self.subreddits, self.exclude_subreddits, self.bots and _lines_of(self.bots)
-        named = {name: each for name, each in zip(NAMED, given, strict=True) if each is not None}
-        names = {option: _names(option, each) for option, each in named.items()}
-        return RedditSource(self.message_rules(), self.min_score, names)
+    def named(self) -> dict[str, frozenset[str]]:
+        """Option of `NAMED`, if it is given -> its names, in lower case."""
+        given = {option: each for option in NAMED if (each := getattr(self, option)) is not None}
+        if "bots" in given:
+            given["bots"] = _lines_of(given["bots"])
+        return {option: _names(option, each) for option, each in given.items()}
 
     @property
     def inputs(self) -> Sequence[str]:
@@ -52,13 +52,18 @@ class RedditOptions(PairOptions, RuleOptions):
 
     def source(self, files: Any) -> Any:
         """A `RedditSource` of comments and submissions; a file named as both is of submissions."""
-        named = {file.full_path for file in self._submission_files}
-        submissions = frozenset(file.path for file in files if file.full_path in named)
-        return replace(self.comments, submissions=submissions)
+        from data_pipeline.sources.reddit.source import RedditSource
+
+        known = {file.full_path for file in self._submission_files}
+        submissions = frozenset(file.path for file in files if file.full_path in known)
+        return RedditSource(self.message_rules(), self.min_score, self.named, submissions)
 
     def describe(self) -> dict[str, Any]:
         """The rules that drop comments, and whether there are submissions."""
-        return self.comments.describe() | ({"submissions": True} if self.submissions else {})
+        rules = self.message_rules()._replace(placeholders="reddit").describe()
+        named = {option: sorted(self.named.get(option, ())) for option in NAMED}
+        others = {"submissions": True} if self.submissions else {}
+        return rules | {"min_score": self.min_score} | named | others
 
 
 def _lines_of(path: str) -> str:

@@ -39,8 +39,6 @@ _COMMENT, _SUBMISSION = "t1_", "t3_"  # what ids begin with where they may be of
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 """All characters that `str.strip` strips."""
 _SHOWN = 10  # names that one warning lists
-NAMED = ("subreddits", "exclude_subreddits", "bots")
-"""Options of names, each with a rule of that name, in the order of the rules."""
 
 
 class Comment(msgspec.Struct, gc=False):
@@ -165,7 +163,7 @@ class RedditSource:
     messages: MessageRules = PAPER
     min_score: int | None = None
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Option of `NAMED` -> the names that it was given, in lower case."""
+    """`RedditOptions.named`: option -> the names that it was given, in lower case."""
     submissions: frozenset[str] = frozenset()
     """Files of submissions, if any; then comments reply to them, too. Their ids begin with t3_."""
 
@@ -174,12 +172,6 @@ class RedditSource:
     repeated = None
     flow = Flow()
     wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
-
-    def describe(self) -> dict[str, Any]:
-        """The rules as JSON, the same for the same rules."""
-        named = {option: sorted(self.names.get(option, ())) for option in NAMED}
-        own = {"min_score": self.min_score, **named}
-        return self.messages._replace(placeholders="reddit").describe() | own
 
     @property
     def rule_names(self) -> list[str]:

@@ -35,13 +35,13 @@ def test_a_value_that_cannot_be_is_one_line(refused, world, tmp_path, options):
 def test_subreddits_however_they_are_written(given):
     for name in ("subreddits", "exclude_subreddits"):
         options = RedditOptions(**FILES, **{name: given})
-        assert options.comments.names == {name: {"fish", "cats"}}
+        assert options.named == {name: {"fish", "cats"}}
 
 
 def test_authors_however_they_are_written(tmp_path):
     (tmp_path / "bots.txt").write_text("\ufeffAutoModerator\r\n\n /u/Élan\nu/some_one/\n")
     options = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt"))
-    assert options.comments.names["bots"] == {"automoderator", "élan", "some_one"}
+    assert options.named["bots"] == {"automoderator", "élan", "some_one"}
     (tmp_path / "bots.txt").write_text(" \n")
     with pytest.raises(InputError, match="--bots"):
-        _ = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt")).comments
+        _ = RedditOptions(**FILES, bots=str(tmp_path / "bots.txt")).named

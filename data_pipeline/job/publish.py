@@ -64,7 +64,7 @@ def publish(
     hints = require_decided(report.tally, plan.source.ids_within)
     hints += plan.source.hints(frozenset(report.tally.get(GROUPS, {})))
     _accept(plan, counts, first_letters, hints)
-    files = _numbered([*report.files, dead_letters], suffix=plan.shards.format.suffix)
+    files = _numbered([*report.files, dead_letters], suffix=plan.shards.suffix)
     options = plan.describe()
     try:
         version = metadata.version(_PACKAGE)

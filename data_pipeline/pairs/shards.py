@@ -36,33 +36,8 @@ _LEAST_TRAIN_SHARDS = 16
 Content: TypeAlias = bytes | pa.Buffer
 
 
-class Format(NamedTuple):
-    """One way to store pairs."""
-
-    suffix: str
-    rows: Callable[[Sequence[Any]], tuple[Any, np.ndarray]]
-    """Columns of pairs, Arrow's strings without nulls, [rows] each -> a row for each pair, Arrow's
-    large_binary, and the rows' checksums, uint32 [rows]."""
-    file: Callable[[Content], Content] = lambda rows: rows  # joined rows -> the contents of a file
-
-
-def make_format(name: str, *, names: Sequence[str], gzipped: bool = False) -> Format:
-    """The format of one of the names in `FORMATS`; `names` are the features'."""
-    if name == TFRECORD:
-        form = Format(".tfrecord", partial(frame_columns, names))
-    elif name == PARQUET:
-        form = Format(".parquet", partial(_json_lines, names), partial(_parquet, names))
-    else:
-        form = Format(".jsonl", partial(_json_lines, names))
-    if gzipped:
-        # Without a time, so that the same rows give the same bytes.
-        file = partial(gzip.compress, mtime=0)
-        form = form._replace(suffix=form.suffix + tfrecord.GZIP_SUFFIX, file=file)
-    return form
-
-
 def frame_columns(names: Sequence[str], columns: Sequence[Any]) -> tuple[Any, np.ndarray]:
-    """The rows as records of a TFRecord file, and their checksums as stored; see `Format.rows`."""
+    """The rows as records of a TFRecord file, and their checksums; see `Shards.encode`."""
     records = encode_columns(names, columns)
     values = map(google_crc32c.value, records.to_pylist())
     checksums = tfrecord.mask(np.fromiter(values, np.uint32, len(records))).astype(tfrecord.CRC)
@@ -74,7 +49,7 @@ def frame_columns(names: Sequence[str], columns: Sequence[Any]) -> tuple[Any, np
 
 
 def encode_columns(names: Sequence[str], columns: Sequence[Any]) -> Any:
-    """`encode_example` of each row, large_binary [rows]; see `Format.rows`.
+    """`encode_example` of each row, large_binary [rows]; see `Shards.encode`.
 
     By hand, all rows at once: 0.9 microseconds a pair, with its checksum, against 11.1 with
     protocol buffers.
@@ -125,9 +100,9 @@ class Shards(NamedTuple):
     """Split -> how many shards it has; validation is left out where it is not asked for."""
 
     @property
-    def format(self) -> Format:
-        """How pairs are stored."""
-        return make_format(self.options.format, names=self._names, gzipped=self.options.gzip)
+    def suffix(self) -> str:
+        """The end of the files' names."""
+        return f".{self.options.format}" + tfrecord.GZIP_SUFFIX * self.options.gzip
 
     @property
     def _names(self) -> list[str]:
@@ -140,10 +115,25 @@ class Shards(NamedTuple):
         """Each shard's split and its index in it, also those that will stay empty."""
         return [(split, index) for split in self.by_split for index in range(self.by_split[split])]
 
+    def encode(self, columns: Sequence[Any]) -> tuple[Any, np.ndarray]:
+        """The rows of pairs, Arrow's large_binary, and the rows' checksums, uint32 [rows].
+
+        `columns` are the stored features, Arrow's strings without nulls, [rows] each.
+        """
+        encode = frame_columns if self.options.format == TFRECORD else _json_lines
+        return encode(self._names, columns)
+
+    def content(self, rows: Content) -> Content:
+        """The contents of a file of joined rows."""
+        if self.options.format == PARQUET:
+            return _parquet(self._names, rows)
+        # Without a time, so that the same rows give the same bytes.
+        return gzip.compress(rows, mtime=0) if self.options.gzip else rows
+
     def rows(self, pairs: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
         """The rows of split pairs, of the schema `ROWS`; their shards as indices into `listed`."""
         columns = [pc.fill_null(pairs.column(name), "") for name in self._names]
-        rows, checksums = self.format.rows(columns)
+        rows, checksums = self.encode(columns)
         # As a number that sorts as the stored bytes do.
         keys = pa.array(checksums.astype("<u4").view(">u4").astype(np.uint32))
         batch = pa.RecordBatch.from_arrays([keys, rows], schema=ROWS)
@@ -171,12 +161,11 @@ def write_shard(
     """(index of a shard, blocks of its rows) -> its files, at least one, the same in every try."""
     shard, blocks = element
     split, index = shards.listed()[shard]
-    form = shards.format
     # By checksum, then by the row itself.
     rows = received(blocks, ROWS).sort_by([("key", "ascending"), ("row", "ascending")])
     most = shards.options.records_per_file or max(len(rows), 1)
     for number, start in enumerate(range(0, max(len(rows), 1), most)):
-        name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
+        name = f"{split}-{index:05d}-{number:05d}{shards.suffix}"
         in_file = rows.column("row")[start : start + most]
-        content = form.file(content_of(in_file))
+        content = shards.content(content_of(in_file))
         yield write_aside(folder, name, content, records=len(in_file), split=split)

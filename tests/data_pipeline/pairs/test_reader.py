@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
-from data_pipeline.pairs.options import FORMATS
+from data_pipeline.pairs.options import FORMATS, PairOptions
 from data_pipeline.pairs.reader import read_pairs, read_texts
-from data_pipeline.pairs.shards import encode_columns, frame_columns, make_format
+from data_pipeline.pairs.shards import Shards, encode_columns, frame_columns
 from data_pipeline.pairs.tfrecord import FEATURES, decode_example, encode_example, frame
 from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.storage.filesystem import Tap, file_crc32c
@@ -66,16 +66,17 @@ def test_pages_of_parquet_are_compared_with_their_checksums(tmp_path):
     ("name", "gzipped"), [*((name, False) for name in FORMATS), ("tfrecord", True), ("jsonl", True)]
 )
 def test_what_the_job_stores_is_read_back(tmp_path, name, gzipped):
-    form = make_format(name, names=FEATURES, gzipped=gzipped)
+    options = PairOptions(input=("RC",), output="out", format=name, gzip=gzipped)
+    shards = Shards(options, {})
     columns = zip(*[[*pair, "i", "r", "t", "s"] for pair in PAIRS], strict=True)
     arrays = [pa.array(column, pa.string()) for column in columns]
-    rows = b"".join(form.rows(arrays)[0].to_pylist())
-    path = tmp_path / f"train-00000-of-00001{form.suffix}"
-    path.write_bytes(form.file(rows))
+    rows = b"".join(shards.encode(arrays)[0].to_pylist())
+    path = tmp_path / f"train-00000-of-00001{shards.suffix}"
+    path.write_bytes(shards.content(rows))
     assert read(path) == PAIRS
     expected = [dict(zip(FEATURES, [*pair, "i", "r", "t", "s"], strict=True)) for pair in PAIRS]
     assert list(read_pairs(str(tmp_path / "train-*"))) == expected
-    path.write_bytes(form.file(b""))
+    path.write_bytes(shards.content(b""))
     assert read(path) == []
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline import VocabularyOptions, count_vocabulary
-from data_pipeline.pairs.shards import make_format
-from data_pipeline.pairs.tfrecord import INPUT, RESPONSE, encode_example, frame
+from data_pipeline.pairs.options import PairOptions
+from data_pipeline.pairs.shards import Shards
+from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
 from data_pipeline.storage.filesystem import file_crc32c
 
 PAIRS = [("Red fish!", "red fish?"), ("fish", "")]
@@ -24,13 +25,13 @@ def write_pairs(tmp_path):
     """Writes pairs as the reddit command stores them, in the format that the name says."""
 
     def write(name, pairs):
-        form = make_format(
-            name.split(".")[1], names=(INPUT, RESPONSE), gzipped=name.endswith(".gz")
-        )
+        stored = {"format": name.split(".")[1], "gzip": name.endswith(".gz")}
+        shards = Shards(PairOptions(input=("RC",), output="out", **stored), {})
         path = tmp_path / name
-        columns = list(zip(*pairs, strict=True)) or [(), ()]
-        rows, _ = form.rows([pa.array(column, pa.string()) for column in columns])
-        path.write_bytes(form.file(b"".join(rows.to_pylist())))
+        columns = list(zip(*((*pair, "i", "r", "t", "s") for pair in pairs), strict=True))
+        arrays = [pa.array(column, pa.string()) for column in columns or [()] * len(FEATURES)]
+        rows, _ = shards.encode(arrays)
+        path.write_bytes(shards.content(b"".join(rows.to_pylist())))
         return path
 
     return write

@@ -57,7 +57,7 @@ def _read(file: InputFile, tap: Tap) -> Iterator[tuple[Pair, tuple[str | bytes, 
             yield pair, texts
     except (EOFError, ValueError) as error:
         raise UnreadableFileError(f"{file.path}, record {read + 1}: {error}") from error
-    folder, name = posixpath.split(file.location or file.path)
+    folder, name = posixpath.split(file.full_path)
     stated = outputs(folder, read_bytes).get(name, {}).get("crc32c", tap.crc32c)
     if stated != tap.crc32c:
         raise UnreadableFileError(

@@ -34,7 +34,8 @@ class InputFile(NamedTuple):
     end: int | None = None
     """The stored bytes where the part starts and behind it; None for the whole file."""
     location: str = ""
-    """The absolute path, since workers may run in another folder; empty where it is `path`."""
+    """The absolute path, with links resolved, as workers may run in another folder; empty for
+    that of `path`."""
     position: int = 0  # among all files and parts of a job, in reading order
 
     @property
@@ -45,11 +46,11 @@ class InputFile(NamedTuple):
     @property
     def full_path(self) -> str:
         """The absolute path, with links resolved."""
-        return filesystem.full_path(self.location or self.path)
+        return self.location or filesystem.full_path(self.path)
 
     def open(self) -> BinaryIO:
         """Opens it to read its bytes as stored, without decompression."""
-        return filesystem.open_stored(self.location or self.path)
+        return filesystem.open_stored(self.full_path)
 
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest; if not all was read through `tap`, it is read again."""
@@ -59,22 +60,21 @@ class InputFile(NamedTuple):
 
     def was_left_alone(self, described: dict[str, Any]) -> bool:
         """Whether nobody wrote to the file while it was read; also if it is gone by now."""
-        path = self.location or self.path
         try:
-            now = _as_input(FileSystems.get_filesystem(path).metadata(path))
+            now = _as_input(FileSystems.get_filesystem(self.path).metadata(self.full_path))
         except BeamIOError:
             return True
         return now.is_unchanged(described)
 
     def is_unchanged(self, described: dict[str, Any]) -> bool:
         """Whether it is the file described; if only the time differs, the checksum decides."""
-        path, is_as_old = self.location or self.path, described["modified"] == self.modified
+        is_as_old, checksum = described["modified"] == self.modified, described["crc32c"]
         same_size = described["bytes"] == self.size
-        return same_size and (is_as_old or described["crc32c"] == file_crc32c(path))
+        return same_size and (is_as_old or checksum == file_crc32c(self.full_path))
 
 
 def _as_input(file: FileMetadata) -> InputFile:
-    modified, location = file.last_updated_in_seconds or 0.0, filesystem.absolute_path(file.path)
+    modified, location = file.last_updated_in_seconds or 0.0, filesystem.full_path(file.path)
     return InputFile(file.path, file.size_in_bytes, modified, location=location)
 
 

@@ -31,12 +31,6 @@ _RELEVANCE = {"same": ("PerfectMatch", 0.35), "thing": ("Relevant", 0.2)}
 _RELEVANCE |= {"aspect": ("Irrelevant", 0.3), "none": ("Irrelevant", 0.0)}
 """Relation -> its name, and what the search engine's ranking adds for it."""
 _EMPTY_BODY_RATE = 0.15
-_BODIES = (
-    "{who} mentioned the {part} {when}.",
-    "We moved to {place} {when} and nobody here could tell.",
-    "I read a lot about the {part} but found nothing about this.",
-    "{who} in {place} told me to ask here.",
-)
 _QUESTION = """\
 <OrgQuestion ORGQ_ID="Q{number}">
 	<OrgQSubject>{original[0]}</OrgQSubject>
@@ -104,7 +98,7 @@ def _question(meaning: Meaning, parts: tuple[str, ...], speaker: Speaker) -> tup
     core = speaker.pick([core for part in parts for core in meaning.cores[part]])
     body, subject = "", speaker.say(core, meaning.words)
     if not speaker.chance(_EMPTY_BODY_RATE):
-        body = capital(speaker.fill(speaker.pick(_BODIES), meaning))
+        body = capital(speaker.fill(speaker.pick(word_lists("common")["talk"]["bodies"]), meaning))
     return html.escape(subject, quote=False), html.escape(body, quote=False)
 
 

@@ -12,29 +12,23 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-import pyarrow as pa
 from apache_beam.pvalue import AsList, AsSingleton
 
 from data_pipeline.card.data_card import a_few, describe, some_of
-from data_pipeline.execution.columns import with_columns
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import add_report, add_up, read_each, tallied
 from data_pipeline.job import join, turns
 from data_pipeline.job.read import read_file
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.copies import cap_copies, count_in_train
-from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
-from data_pipeline.pairs.decontamination import Excluded, decontaminate
+from data_pipeline.pairs.decontamination import REMOVED, Excluded, decontaminate, write_removed
 from data_pipeline.pairs.options import ALL, HALVES, PairOptions
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import Shards, shards_of, write_shard
 from data_pipeline.pairs.splits import add_splits
-from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID
 from data_pipeline.sources.halves import Halves
-from data_pipeline.sources.ids import published
 from data_pipeline.sources.source import Layout, Source
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
 _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join; some 300 MB of text."""
@@ -99,11 +93,11 @@ def build(
     tallies, files = [read_tally, *join_tallies], []
     if plan.excluded is not None:
         pairs, tally, lines = pairs | "Remove pairs of evaluation sets" >> tallied(
-            decontaminate, EXCLUDED_PAIRS, excluded=plan.excluded
+            decontaminate, REMOVED, excluded=plan.excluded
         )
         tallies.append(tally)
         removed = lines | "Collect the removed pairs" >> beam.combiners.ToList()
-        files.append(removed | "List the removed pairs" >> beam.Map(_write_excluded, folder))
+        files.append(removed | "List the removed pairs" >> beam.Map(write_removed, folder))
     if (most := options.max_copies_of_pair) is not None:
         schema = pairs_schema(options.context_turns)
         pairs, tally = cap_copies(pairs, most, exchange, partitions=partitions, schema=schema)
@@ -142,7 +136,7 @@ def _pair(
     if source.layout is Layout.ROWS:
         of_rows = tallied(join.pairs_of_rows, rule_names=rule_names)
         pairs, tally = messages | "Make pairs of rows" >> of_rows
-        return pairs | "Publish ids as they were" >> beam.Map(_published), [tally]
+        return pairs | "Publish ids as they were" >> beam.Map(join.with_published_ids), [tally]
     if source.layout is Layout.ORDERED:
         total = read_tally | "Sum the counts of files" >> beam.CombineGlobally(add_up)
         messages, tally = (
@@ -175,17 +169,5 @@ def _pair(
     pairs = join.add_context_turns(pairs, own, exchange, **more)
     if source.layout is Layout.LINKED_THREADS or source.flow.gap is not None:
         pairs = add_threads(pairs, messages)
-    pairs = pairs | "Publish ids as they were" >> beam.Map(_published)
+    pairs = pairs | "Publish ids as they were" >> beam.Map(join.with_published_ids)
     return pairs, [*tallies, tally]
-
-
-def _published(pairs: pa.RecordBatch) -> pa.RecordBatch:
-    """The pairs with the ids that the input has."""
-    ids = {name: published(pairs.column(name)) for name in (INPUT_ID, RESPONSE_ID)}
-    return with_columns(pairs, **ids)
-
-
-def _write_excluded(batches: list[bytes], folder: str) -> ShardFile:
-    """Writes batches of lines, sorted: how they were batched depends on how the input was cut."""
-    lines = sorted(line for batch in batches for line in batch.splitlines(keepends=True))
-    return write_aside(folder, EXCLUDED, b"".join(lines), records=len(lines))

@@ -170,6 +170,12 @@ def _pairs_of(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def with_published_ids(pairs: pa.RecordBatch) -> pa.RecordBatch:
+    """The pairs with the ids that the input has."""
+    ids = {name: published(pairs.column(name)) for name in (INPUT_ID, RESPONSE_ID)}
+    return with_columns(pairs, **ids)
+
+
 def pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterator[Any]:
     """Rows that are pairs already -> the kept ones as pairs; tagged, their counts.
 

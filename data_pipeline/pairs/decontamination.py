@@ -33,8 +33,9 @@ from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RES
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import plain_suffix, read_chunks
+from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
-EXCLUDED = "excluded"
+REMOVED = "removed"  # the tag of the lines about removed pairs
 OPTION = "--exclude_texts"
 MIN_CHARACTERS = 4  # shorter normalized texts (a score, a "yes") exclude nothing
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -148,5 +149,11 @@ def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]
         orjson.dumps({"file": file, **row}, option=orjson.OPT_APPEND_NEWLINE)
         for file, row in zip(files.drop_null().to_pylist(), removed, strict=True)
     ]
-    yield TaggedOutput(EXCLUDED, b"".join(lines))
+    yield TaggedOutput(REMOVED, b"".join(lines))
     yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(lines))})
+
+
+def write_removed(batches: list[bytes], folder: str) -> ShardFile:
+    """Writes batches of lines, sorted: how they were batched depends on how the input was cut."""
+    lines = sorted(line for batch in batches for line in batch.splitlines(keepends=True))
+    return write_aside(folder, EXCLUDED, b"".join(lines), records=len(lines))

@@ -1,1 +1,1 @@
-"""Pairs and counts in, histograms, examples and the data card out."""
+"""Pairs and counts in, histograms and the data card out."""

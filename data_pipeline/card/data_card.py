@@ -6,12 +6,10 @@ lines = malformed + duplicates + merged + comments, and comments = sum(dropped) 
 names come from strangers: the template escapes and cuts all of them.
 """
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate, chain
-from operator import itemgetter
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from common.files import SYNTHETIC
-from data_pipeline.execution.columns import crc32_of
 from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import CREATED
-from data_pipeline.pairs.tfrecord import FEATURES, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID, SUBREDDIT
+from data_pipeline.pairs.tfrecord import INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 
 HISTOGRAMS = ("input_characters", "response_characters", "subreddits", MONTHS := "months")
 UNKNOWN = "unknown"  # the month of a reply without a time
 _BIN = 10  # characters in a bin of the length histograms
-_FEW = 5
-_BY = ("hash", RESPONSE_ID, INPUT_ID, *FEATURES)  # what orders pairs of which a few are shown
 _SHOWN_CHARACTERS = 360  # a longer text is cut; a kept comment is shorter under the paper's rules
 
 
@@ -47,18 +42,6 @@ def describe(pairs: pa.RecordBatch) -> Tally:
 
 def _counted(values: Any) -> Counter:
     return Counter({each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()})
-
-
-def some_of(pairs: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The pairs of a batch that may be among the `a_few` of all batches."""
-    hashed = pairs.append_column(_BY[0], pa.array(crc32_of(pairs.column(RESPONSE_ID))))
-    keys = [(name, "ascending") for name in dict.fromkeys(_BY)]
-    return hashed.take(pc.select_k_unstable(hashed, k=_FEW, sort_keys=keys)).to_pylist()
-
-
-def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The pairs with the lowest hashes: as good as random, and the same on every runner."""
-    return heapq.nsmallest(_FEW, chain.from_iterable(batches), key=itemgetter(*_BY))
 
 
 def render(card: dict[str, Any]) -> str:

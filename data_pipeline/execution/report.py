@@ -34,7 +34,6 @@ class Report(msgspec.Struct, kw_only=True):
     files: list[ShardFile]
     unreadable: list[str]  # errors of input files that could not be read
     inputs: list[Any]  # what was read of each input file, in any order
-    examples: list[dict[str, Any]] = []  # some pairs
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:

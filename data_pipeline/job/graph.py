@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import AsList, AsSingleton
 
-from data_pipeline.card.data_card import a_few, describe, some_of
+from data_pipeline.card.data_card import describe
 from data_pipeline.execution.exchange import Exchange, group_all
 from data_pipeline.execution.report import add_report, add_up, read_each, tallied
 from data_pipeline.job import join, turns
@@ -108,8 +108,6 @@ def build(
         group_all(rows, keys=len(plan.shards.listed()))
         | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
     )
-    some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
-    few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
     described = pairs | "Count lengths, subreddits and months" >> beam.Map(describe)
     in_train = count_in_train(pairs, exchange, partitions=partitions)
     add_report(
@@ -118,7 +116,6 @@ def build(
         tallies=[*tallies, *of_splits, described, in_train],
         files=AsList(files | "List the files written" >> beam.Flatten()),
         **found,
-        examples=AsSingleton(few, default_value=[]),
     )
 
 

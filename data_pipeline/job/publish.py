@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib import metadata
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 
@@ -24,6 +24,7 @@ from data_pipeline.job.read import EXAMPLES, GROUPS, FileRead
 from data_pipeline.job.turns import MERGED
 from data_pipeline.pairs.copies import IN_TRAIN
 from data_pipeline.pairs.options import NEWEST
+from data_pipeline.pairs.reader import pairs_of
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
@@ -39,6 +40,7 @@ _FEW_PAIRS = 0.1  # of the replies; in all our dumps together, 0.97 of them find
 _EXPECTED_PAIRS = 10
 """An empty split is reported if it should have at least this many pairs on average."""
 _MANY_IN_TRAIN = 0.01
+_EXAMPLE_PAIRS = 5
 _TURN = CONTEXT.format("")
 _PACKAGE = "conversational-embeddings"
 
@@ -78,7 +80,7 @@ def publish(
         **_card_of_inputs(by_path, reads, list(counts["dropped"])),
         "malformed_reasons": dict(reasons.most_common(_MOST_REASONS)),
         "counts": counts,
-        **_card_of_pairs(report),
+        **_card_of_pairs(report, output.incomplete),
         "repeated": plan.source.repeated and plan.source.repeated._asdict(),
         "outputs": [{"file": name, **files[name].describe()} for name in sorted(files)],
         **synthetic_flag(by_path),
@@ -214,11 +216,15 @@ def _card_of_inputs(
     return {"inputs": files, "dropped_examples": examples}
 
 
-def _card_of_pairs(report: Report) -> dict[str, Any]:
+def _card_of_pairs(report: Report, folder: str) -> dict[str, Any]:
     inputs, responses, subreddits, months = (
         report.tally.get(name, {}) for name in data_card.HISTOGRAMS
     )
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
+    # The first pairs of files are as good as random, and the same on every runner.
+    written = [file for split in SPLITS for file in report.files if file.split == split]
+    shards = (InputFile(FileSystems.join(folder, file.name), file.bytes) for file in written)
+    pairs = chain.from_iterable(map(pairs_of, shards))
     return {
         "input_characters": sorted((int(edge), count) for edge, count in inputs.items()),
         "response_characters": sorted((int(edge), count) for edge, count in responses.items()),
@@ -227,7 +233,7 @@ def _card_of_pairs(report: Report) -> dict[str, Any]:
         "months": sorted(months.items()),
         "example_pairs": [
             {name: pair[name] for name in (INPUT, RESPONSE, SUBREDDIT)}
-            | {"context": [pair[name] for name in pair if _TURN in name and pair[name] is not None]}
-            for pair in report.examples
+            | {"context": [pair[name] for name in pair if _TURN in name and pair[name]]}
+            for pair in islice(pairs, _EXAMPLE_PAIRS)
         ],
     }

@@ -36,11 +36,16 @@ def read_pairs(pattern: str | Sequence[str]) -> Iterator[dict[str, str | int]]:
     truncated, corrupt or of another kind.
     """
     for file in find_inputs([pattern] if isinstance(pattern, str) else pattern):
-        for pair, _ in _read(file, Tap()):
-            yield {
-                name: value.decode(errors="replace") if isinstance(value, bytes) else value
-                for name, value in pair.items()
-            }
+        yield from pairs_of(file)
+
+
+def pairs_of(file: InputFile) -> Iterator[dict[str, str | int]]:
+    """Yields the pairs of one file, as `read_pairs` does."""
+    for pair, _ in _read(file, Tap()):
+        yield {
+            name: value.decode(errors="replace") if isinstance(value, bytes) else value
+            for name, value in pair.items()
+        }
 
 
 def read_texts(file: InputFile, tap: Tap) -> Iterator[tuple[str | bytes, str | bytes]]:

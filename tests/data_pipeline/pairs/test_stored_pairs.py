@@ -103,6 +103,9 @@ def test_all_formats_hold_the_same_pairs(job, form):
     expected = pairs_by_split(job(*SPLIT, *SHARDS, "--format", "jsonl"))
     folder = job(*SPLIT, *SHARDS, "--format", *form)
     assert pairs_by_split(folder) == expected
+    first = [pair for path in files_of(folder, "train") for pair in read_pairs(str(path))][:5]
+    shown = json.loads((folder / "data_card.json").read_text())["example_pairs"]
+    assert [pair["response"] for pair in shown] == [pair["response"] for pair in first]
 
 
 def test_without_validation_its_threads_are_to_learn_from_and_test_stays_the_same(

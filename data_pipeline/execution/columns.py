@@ -40,13 +40,11 @@ def pieces(sizes: np.ndarray, *, rows: int, most: int = PIECE_BYTES) -> Iterator
 
 
 def offsets_of(strings: Any) -> np.ndarray:
-    """Where the strings of an Arrow array begin and end in its bytes, [rows + 1]."""
-    is_large = pa.types.is_large_string(strings.type) or pa.types.is_large_binary(strings.type)
-    kind = np.int64 if is_large else np.int32
+    """Where the strings of an Arrow array of large ones begin and end in its bytes, [rows + 1]."""
     offsets = strings.buffers()[1]
     if offsets is None:  # of an empty array
-        return np.zeros(1, kind)
-    return np.frombuffer(offsets, kind)[strings.offset : strings.offset + len(strings) + 1]
+        return np.zeros(1, np.int64)
+    return np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
 
 
 def bytes_of(strings: Any) -> np.ndarray:

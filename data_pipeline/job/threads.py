@@ -16,7 +16,6 @@ from data_pipeline.pairs.splits import stable_hashes
 from data_pipeline.pairs.tfrecord import INPUT_ID, THREAD_ID
 from data_pipeline.sources.ids import whole
 
-_HASH = np.dtype("<u8")
 Threads = tuple[np.ndarray, np.ndarray]
 """Hashes of message ids, ascending, and of each the lowest hash in its thread, uint64 [ids]."""
 
@@ -32,21 +31,20 @@ def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCo
     return pairs | "Add the threads" >> beam.Map(with_threads, AsSingleton(threads))
 
 
-def links_of(messages: pa.RecordBatch) -> bytes:
-    """Hashes of parents and of replies to them, [2, replies]."""
+def links_of(messages: pa.RecordBatch) -> np.ndarray:
+    """Hashes of parents and of replies to them, uint64 [2, replies]."""
     replies = messages.filter(messages.column("parent").is_valid())
     ends = (whole(replies.column(name)) for name in ("parent", "id"))
-    return b"".join(stable_hashes(end).tobytes() for end in ends)
+    return np.stack(list(map(stable_hashes, ends)))
 
 
-def connect(links: Iterable[bytes]) -> Threads:
+def connect(links: Iterable[np.ndarray]) -> Threads:
     """The links of all replies -> the threads."""
     # Here, since every job imports this module, and few need it.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    batches = [np.frombuffer(some, _HASH).reshape(2, -1) for some in links]
-    ends = np.concatenate([np.zeros((2, 0), _HASH), *batches], axis=1)
+    ends = np.concatenate([np.zeros((2, 0), np.uint64), *links], axis=1)
     ids, positions = np.unique(ends, return_inverse=True)
     if not len(ids):
         return ids, ids

@@ -20,7 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from common.errors import InputError, reading
-from common.files import CLAIM, COMPLETED, aside, write_json
+from common.files import COMPLETED, aside, require_only, write_json
 from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, read_frames
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
@@ -76,8 +76,7 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
                 if not file.is_file() or file.stat().st_size != about["bytes"]:
                     raise InputError(f"--output: {file}: cut or missing; name another folder")
             return path.name == COMPLETED
-    if any(path.name not in (CLAIM, _INCOMPLETE) for path in output.iterdir()):
-        raise InputError(f"--output: {output} exists and is not empty; name another folder")
+    require_only(output, _INCOMPLETE)
     return False
 
 

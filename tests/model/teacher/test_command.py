@@ -200,7 +200,7 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
     assert run(output="texts.txt")[0] != 0
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").touch()
-    assert "not empty" in run(output="other")[0]
+    assert "mine.txt" in run(output="other")[0]
 
 
 def test_few_texts_make_few_shards(monkeypatch):

@@ -33,10 +33,9 @@ True
 [b'it', b"'s", b'5', b'o', b"'clock", b'!']
 """
 
-from importlib import import_module
-from typing import Any
+from common import deferred
 
-_MODULES = {
+_PUBLIC = {
     "write_sample": "data_pipeline.sample.command",
     "SampleOptions": "data_pipeline.options",
     "make_pairs": "data_pipeline.job.run",
@@ -51,12 +50,6 @@ _MODULES = {
     "read_pairs": "data_pipeline.pairs.reader",
     "InputError": "common.errors",
 }
-"""Public name -> its module, imported on first use: Beam takes seconds to import."""
-
-__all__ = tuple(_MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+"""Public names, and where they are defined."""
+__all__ = list(_PUBLIC)
+__getattr__ = deferred(__name__, _PUBLIC)

@@ -30,7 +30,7 @@ The metrics are functions of NumPy arrays:
     0.8333333333333333
 """
 
-import importlib
+from common import deferred
 
 _PUBLIC = {
     "InputError": "common.errors",
@@ -46,10 +46,4 @@ _PUBLIC = {
     "write_report": "evaluation.report.pages",
 }
 __all__ = list(_PUBLIC)
-
-
-def __getattr__(name: str):
-    """Import a public name when it is first asked for: TensorFlow takes seconds."""
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+__getattr__ = deferred(__name__, _PUBLIC)

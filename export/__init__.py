@@ -16,8 +16,7 @@ The names of the SavedModel's signatures:
 `python -m export` calls these functions.
 """
 
-import importlib
-from typing import Any
+from common import deferred
 
 FLOAT32, INT8 = "float32", "int8"
 VARIANTS = (FLOAT32, "bfloat16", "float16", INT8)
@@ -33,10 +32,4 @@ _PUBLIC = {
 }
 """Public names, and where they are defined."""
 __all__ = list(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    """Imports a public name when it is first used: TensorFlow takes 8 seconds to import."""
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+__getattr__ = deferred(__name__, _PUBLIC)

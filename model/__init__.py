@@ -27,8 +27,7 @@
 The presets are in `model/configs/presets`.
 """
 
-import importlib
-from typing import Any
+from common import deferred
 
 MODES = (TRAIN, EVAL, TRAIN_AND_EVAL) = ("train", "eval", "train_and_eval")
 """Modes of `train`."""
@@ -46,10 +45,4 @@ _PUBLIC = {
 }
 """Public names, and where they are defined."""
 __all__ = list(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    """Imports a public name when it is first used: TensorFlow takes 8 seconds to import."""
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+__getattr__ = deferred(__name__, _PUBLIC)

@@ -61,10 +61,12 @@ class Options:
             values = tuple(
                 Path(each) if kind is Path and isinstance(each, str) else each for each in given
             )
+            declared: Field = field.metadata["option"]
+            name = field.name if declared.positional else f"--{field.name}"
             for each in values:
-                declared: Field = field.metadata["option"]
-                prefix = "" if declared.positional else "--"
-                declared.check(f"{prefix}{field.name}", each, kind)
+                declared.check(name, each, kind)
+            if not getattr(self, declared.needs, True):
+                raise InputError(f"{name}: accepted with --{declared.needs}, which is missing")
             object.__setattr__(self, field.name, values if is_many else values[0])
 
 

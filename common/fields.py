@@ -33,6 +33,7 @@ class Field:
     """What stands for the value in the help of a command."""
     positional: bool = False  # whether an option is given without its name
     group: str = ""  # title under which the help of a command shows it
+    needs: str = ""  # another option, without which it is refused, of commands that have that one
 
     def check(self, name: str, value: Any, kind: Any) -> None:
         """Raises InputError unless a value is of a type and in the range; NaN never is."""

@@ -30,14 +30,10 @@ _IDENTICAL: Any = {
 class _Seeded(Options):
     seed: int = option(0, help="random seed", minimum=0, maximum=2**32 - 1, group=_METHOD)
 
-    needs: ClassVar[dict[str, str]] = {}  # options that are accepted with another one alone
     one_of: ClassVar[tuple[str, ...]] = ()  # data, of which one or more must be given
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, other in self.needs.items():
-            if getattr(self, name) and not getattr(self, other):
-                raise InputError(f"--{name}: accepted with --{other}, which is missing")
         if self.one_of and not any(getattr(self, name) for name in self.one_of):
             raise InputError(f"no data: one or more of --{', --'.join(self.one_of)}")
 
@@ -77,12 +73,14 @@ class _Module(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class _Columns(_Seeded):
-    needs: ClassVar[dict[str, str]] = {"quotes": "columns", "escape": "columns"}
     columns: tuple[str, str, str] | None = option(
-        None, help="of a CSV, TSV, JSON lines or Parquet; scores on any scale", metavar=_COLUMNS
+        None,
+        help="of a CSV, TSV, JSON lines or Parquet; scores on any scale",
+        metavar=_COLUMNS,
+        needs="sts",
     )
-    quotes: str | None = option(None, **QUOTES)
-    escape: str | None = option(None, **ESCAPE)
+    quotes: str | None = option(None, **QUOTES, needs="columns")
+    escape: str | None = option(None, **ESCAPE, needs="columns")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -175,16 +173,11 @@ class RetrievalOptions(_Results, _Module):
 class BaselinesOptions(_NamedCandidates, _Results, _Columns, _Data):
     """TF-IDF, BM25, untrained words, word vectors and installed models, same tasks."""
 
-    needs: ClassVar[dict[str, str]] = _Columns.needs | {
-        **{"training_pairs": "response_ranking", "columns": "sts", "tune": "sts"},
-        **{"queries": "documents", "documents": "relevant", "relevant": "queries"},
-        "ignore_identical_ids": "queries",
-    }
     one_of: ClassVar[tuple[str, ...]] = (*TASKS, "queries")
-    ignore_identical_ids: bool = option(False, **_IDENTICAL)
-    queries: Path | None = option(None, help=_TEXTS, metavar="FILE")
-    documents: Path | None = option(None, help=_TEXTS, metavar="FILE")
-    relevant: Path | None = option(None, help=_QRELS, metavar="FILE")
+    ignore_identical_ids: bool = option(False, **_IDENTICAL, needs="queries")
+    queries: Path | None = option(None, help=_TEXTS, metavar="FILE", needs="documents")
+    documents: Path | None = option(None, help=_TEXTS, metavar="FILE", needs="relevant")
+    relevant: Path | None = option(None, help=_QRELS, metavar="FILE", needs="queries")
     vectors: tuple[Path, ...] = option(
         (), help="files in GloVe's format: averaged, and weighted as in SIF", metavar="FILE"
     )
@@ -202,8 +195,11 @@ class BaselinesOptions(_NamedCandidates, _Results, _Columns, _Data):
         help="train-* and validation-* of the pipeline: learn a linear map of inputs for "
         "response_ranking, over trained vectors (SIF) and models of sentence-transformers",
         metavar="DIR",
+        needs="response_ranking",
     )
-    tune: bool = option(False, help="also score dense embeddings with the matrix of sts --tune")
+    tune: bool = option(
+        False, help="also score dense embeddings with the matrix of sts --tune", needs="sts"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,7 @@ class RuleOptions(Options):
         help="drop messages whose author's name contains this, in any case; the paper's: "
         + ",".join(PAPER.drop_authors_containing),
         metavar="TEXT[,TEXT...]",
+        needs="author_field",
     )
 
     def __post_init__(self) -> None:

@@ -251,6 +251,7 @@ BASELINES, STS = "baselines --sts stsb ", "sts --module m --data d "
         ("baselines", "--response_ranking"),
         (BASELINES + "--training_pairs pairs", "--response_ranking"),
         (BASELINES + "--queries q --documents d", "--relevant"),
+        ("baselines --snli d --columns a b c", "--sts"),
         (BASELINES + "--tune", "sts-train.csv"),
         (BASELINES + "--vectors nowhere", "nowhere"),
         (BASELINES + "--module_words nowhere", "nowhere"),

@@ -17,12 +17,6 @@ _TABLE = "CSV"
 _FLOW = "messages that follow each other in a channel; they need times, and the second authors"
 FIELD = "_field"
 """The end of the options that name the field of a role."""
-_NEEDS = {
-    "no_parent": "parent_field",
-    "drop_authors_containing": "author_field",
-    "merge_author_runs": "author_field",
-}
-"""Option of `conversations` -> what it needs."""
 
 
 def flag_of(role: str) -> str:
@@ -85,6 +79,7 @@ class FlowOptions(MessageOptions):
         help="messages of one author that follow each other, with --gap within it, and do not name "
         "different parents, are one turn",
         group=_FLOW,
+        needs="author_field",
     )
 
     def __post_init__(self) -> None:
@@ -203,6 +198,7 @@ class ConversationOptions(TableOptions, FlowOptions):
         help="a parent that means none, such as 0; an empty one and the message's own id always do",
         metavar="VALUE",
         group=_FIELDS,
+        needs="parent_field",
     )
     order_field: str | None = _field(
         None,
@@ -226,9 +222,6 @@ class ConversationOptions(TableOptions, FlowOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_links()
-        for name, field in _NEEDS.items():
-            if getattr(self, name) and not getattr(self, field):
-                raise InputError(f"--{name}: needs --{field}")
         if self.ids_within == "thread" and not self.thread_field:
             raise InputError("--ids_within: thread: needs --thread_field, the name of the thread")
         if self.pairs_of == HALVES and not self._has_threads:

@@ -83,10 +83,9 @@ class Command:
     """One command of a program."""
 
     name: str
-    options: type[Options]
+    options: type[Options]  # whose docstring is the summary in the help
     run: str  # `module:function`, called with the options, and where there are `others` with those
     example: str  # what follows the command's name in an example
-    summary: str = ""  # a phrase that begins with a verb; by default the options' docstring
     others: str = ""  # what further arguments are accepted as they are, such as the options of Beam
 
 
@@ -156,9 +155,9 @@ def make_parser(
     )
     subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:
-        summary = command.summary or (command.options.__doc__ or "").partition("\n")[0].rstrip(".")
-        child = subparsers.add_parser(command.name, help=summary, **style)
-        child.description = f"{summary[0].upper()}{summary[1:]}."
+        summary, *_ = (command.options.__doc__ or "").splitlines()
+        child = subparsers.add_parser(command.name, help=summary.rstrip("."), **style)
+        child.description = summary
         example = command.example.replace("python -m", runner)
         child.epilog = f"example:\n  {child.prog} {example}\n\n{command.others}".strip()
         child.set_defaults(_command=command)

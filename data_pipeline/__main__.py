@@ -14,44 +14,30 @@ from data_pipeline.sources.tables.options import ConversationOptions, RowOptions
 _BEAM = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
 _makes_pairs = partial(Command, run="data_pipeline.job.run:main", others=_BEAM)
 COMMANDS = [
-    _makes_pairs(
-        "reddit",
-        RedditOptions,
-        summary="make input-response pairs from Reddit comment dumps",
-        example="--input 'dumps/RC_2015-*.zst' --output pairs/",
-    ),
+    _makes_pairs("reddit", RedditOptions, example="--input 'dumps/RC_2015-*.zst' --output pairs/"),
     _makes_pairs(
         "conversations",
         ConversationOptions,
-        summary="make input-response pairs from any messages: JSON lines, CSV, TSV or Parquet",
         example="--input 'chat/*.jsonl.gz' --output pairs/ --id_field message_id "
         "--parent_field in_reply_to --text_field said",
     ),
     _makes_pairs(
         "pairs",
         RowOptions,
-        summary="make input-response pairs from tables that have a pair in each row",
         example="--input tickets.csv --output pairs/ --input_field question "
         "--response_field answer",
     ),
-    _makes_pairs(
-        "import",
-        ImportOptions,
-        summary="make input-response pairs from what a chat program exported",
-        example="discord --input export/ --output pairs/",
-    ),
+    _makes_pairs("import", ImportOptions, example="discord --input export/ --output pairs/"),
     Command(
         "snli",
         SnliOptions,
         run="data_pipeline.snli:main",
-        summary="convert SNLI's files into labelled pairs of sentences, as TFRecord",
         example="--input snli_1.0_train.jsonl.gz --output nli/",
     ),
     Command(
         "vocabulary",
         VocabularyOptions,
         run="data_pipeline.vocabulary.command:main",
-        summary="count the words and word pairs of pair files, for a model's vocabulary",
         example="--input 'pairs/train-*' --output vocabulary/",
         others=_BEAM,
     ),
@@ -59,7 +45,6 @@ COMMANDS = [
         "sample",
         SampleOptions,
         run="data_pipeline.sample.command:main",
-        summary="write a small generated forum, to try all commands on",
         example="--output world/ --comments 80000",
     ),
 ]

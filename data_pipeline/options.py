@@ -37,7 +37,7 @@ class LimitOptions(FolderOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SnliOptions(LimitOptions):
-    """The files, which of their pairs are kept, and how they are stored."""
+    """Convert SNLI's files into labelled pairs of sentences, as TFRecord."""
 
     shards: int = option(1, help="how many files to write", minimum=1)
     pair_ids: tuple[str, ...] = option(
@@ -49,7 +49,7 @@ class SnliOptions(LimitOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class VocabularyOptions(FolderOptions):
-    """The files, and which words are kept."""
+    """Count the words and word pairs of pair files, for a model's vocabulary."""
 
     allow_empty: bool = option(False, help=EMPTY)
     min_count: int = option(
@@ -64,7 +64,7 @@ class VocabularyOptions(FolderOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(Options):
-    """The folder, the size and the seed of a sample world."""
+    """Write a small generated forum, to try all commands on."""
 
     output: str = option(help="the local folder to write", metavar="DIR")
     comments: int = option(

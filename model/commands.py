@@ -13,7 +13,7 @@ _NEEDED = ("experiment", "mode", "model_dir")
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions(Options):
-    """What is trained, with which parameters, and where it goes."""
+    """Train and validate (the default command)."""
 
     experiment: str | None = option(
         None,
@@ -54,7 +54,6 @@ TRAIN = Command(
     "train",
     TrainOptions,
     run="model.training.command:train",
-    summary="train and validate; the default command",
     example="--experiment reddit --mode train --model_dir run/ --config_file laptop_dan "
     '--params_override "task.train_data.input_path=pairs/train-*"',
 )
@@ -62,7 +61,7 @@ TRAIN = Command(
 
 @dataclass(frozen=True, kw_only=True)
 class TeacherOptions(Options):
-    """What is embedded, by whom, and where it goes."""
+    """Write a teacher's embeddings of texts."""
 
     encoder: tuple[str, ...] = option(
         help="the folder of a SavedModel of a text module, universal-sentence-encoder, wordllama, "
@@ -93,7 +92,6 @@ TEACHER = Command(
     "teacher",
     TeacherOptions,
     run="model.teacher.command:run",
-    summary="write a teacher's embeddings of texts",
     example="--encoder sentence-transformers/all-MiniLM-L6-v2 --texts 'pairs/train-*' "
     "--limit 65000 --output teacher/",
 )

@@ -12,7 +12,6 @@ COMMANDS = [
         "run",
         RunOptions,
         run="model.sts_regression.run:run",
-        summary="cross-validate the rows of table 2",
         example="--preset quick --data DIR --vectors glove.txt --output regressors/",
     )
 ]

@@ -84,7 +84,7 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(Options):
-    """Cross-validation of rows of table 2."""
+    """Cross-validate the rows of table 2."""
 
     data: Path = option(help="folder with sts2016/ and sts2017_track5/", metavar="DIR")
     vectors: Path = option(help="word vectors in GloVe's format", metavar="FILE")

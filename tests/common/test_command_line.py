@@ -44,9 +44,7 @@ def run(options, others=None):
 
 def call(*argv, others=""):
     RAN.clear()
-    command = Command(
-        "go", Given, run=f"{__name__}:run", summary="go on", example="--output o", others=others
-    )
+    command = Command("go", Given, run=f"{__name__}:run", example="--output o", others=others)
     sys.modules[__name__] = sys.modules.get(__name__) or sys.modules[run.__module__]
     command_line.main("program", "What it does.", [command], ["go", *argv])
     return RAN[-1]
@@ -114,7 +112,7 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(
 ):
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.setattr(sys.modules[__name__], "lacking", lambda _: __import__(library), False)
-    command = Command("go", Shared, run=f"{__name__}:lacking", summary="go", example="")
+    command = Command("go", Shared, run=f"{__name__}:lacking", example="")
     with pytest.raises(SystemExit) as ended:
         command_line.main(package, "", [command], ["go", "--output", "o"])
     assert library in ended.value.code and f"[{extra}]" in ended.value.code

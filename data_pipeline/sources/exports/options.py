@@ -23,7 +23,7 @@ _FILTERS = "stackexchange"
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(FlowOptions):
-    """Which export is read, and how its pairs are stored."""
+    """Make input-response pairs from what a chat program exported."""
 
     export: str = option(
         help="what wrote the files; docs/data.md says what is read of each",

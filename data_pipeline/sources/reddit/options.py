@@ -18,7 +18,7 @@ NAMED = ("subreddits", "exclude_subreddits", "bots")
 
 @dataclass(frozen=True, kw_only=True)
 class RedditOptions(PairOptions, RuleOptions):
-    """Which comments become pairs, and how they are stored."""
+    """Make input-response pairs from Reddit comment dumps."""
 
     submissions: tuple[str, ...] = option(
         (),

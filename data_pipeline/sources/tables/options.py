@@ -186,7 +186,7 @@ class TableOptions(MessageOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(TableOptions, FlowOptions):
-    """Which messages become pairs, and how they are stored."""
+    """Make input-response pairs from any messages: JSON lines, CSV, TSV or Parquet."""
 
     text_field: str = _field(REQUIRED, help="the text of a message")
     id_field: str | None = _field(None, help="the id of a message, a number or text")
@@ -262,7 +262,7 @@ class ConversationOptions(TableOptions, FlowOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(TableOptions):
-    """Which fields of a row are a pair, and how pairs are stored."""
+    """Make input-response pairs from tables that have a pair in each row."""
 
     input_field: str = _field(REQUIRED, help="the first text of a pair")
     response_field: str = _field(REQUIRED, help="the text that replies to it")

@@ -17,13 +17,13 @@ from typing import Any
 
 import orjson
 
+from common import tfrecord
 from common.errors import InputError, reading
 from common.tables import TAB, Dialect, column_of
+from common.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.options import SnliOptions
-from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.decontamination import Excluded
-from data_pipeline.pairs.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
 from data_pipeline.sources.tables.reader import as_raw, rows_of
 from data_pipeline.storage.filesystem import Tap, reach_object_stores
 from data_pipeline.storage.inputs import InputFile, find_inputs

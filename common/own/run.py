@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from common import command_line, pretrained, sts
+from common import command_line, sts
+from common.encoders import pretrained
 from common.errors import InputError
 from common.files import claim, require_only, write_json
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from common.files import SYNTHETIC
+from common.tfrecord import INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import CREATED
-from data_pipeline.pairs.tfrecord import INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 

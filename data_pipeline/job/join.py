@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
+from common import tfrecord
+from common.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.execution.columns import (
     crc32_of,
     lengths_of,
@@ -35,9 +37,7 @@ from data_pipeline.execution.progress import JOINING, Note
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.job.ambiguity import Cases, add_linked
 from data_pipeline.job.read import POSITION, TEXT
-from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.schema import BEFORE_INPUT, CONTEXT_ID, CREATED, pairs_schema
-from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.sources.ids import published, rows_of, whole
 from data_pipeline.sources.source import MESSAGES
 

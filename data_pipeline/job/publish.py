@@ -15,6 +15,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
 from common.files import synthetic_flag
+from common.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.card import data_card
 from data_pipeline.execution.job import SHOWN, require_acceptable
 from data_pipeline.execution.report import COUNTS, Report
@@ -26,7 +27,6 @@ from data_pipeline.pairs.copies import IN_TRAIN
 from data_pipeline.pairs.options import NEWEST
 from data_pipeline.pairs.reader import pairs_of
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, UNKNOWN, VALIDATION
-from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.sources.source import Layout
 from data_pipeline.storage.filesystem import NewFile, as_json, open_stored
 from data_pipeline.storage.inputs import InputFile

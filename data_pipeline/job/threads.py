@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
+from common.tfrecord import INPUT_ID, THREAD_ID
 from data_pipeline.execution.columns import with_columns
 from data_pipeline.pairs.splits import stable_hashes
-from data_pipeline.pairs.tfrecord import INPUT_ID, THREAD_ID
 from data_pipeline.sources.ids import whole
 
 Threads = tuple[np.ndarray, np.ndarray]

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import TaggedOutput
 
+from common.tfrecord import FEATURES, INPUT, RESPONSE, RESPONSE_ID
 from data_pipeline.execution.columns import crc32_of, lengths_of, numbered, pieces
 from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.execution.report import COUNTS, TALLY, Tally, tallied
 from data_pipeline.pairs.schema import CREATED, SPLIT
 from data_pipeline.pairs.splits import SPLITS, TRAIN
-from data_pipeline.pairs.tfrecord import FEATURES, INPUT, RESPONSE, RESPONSE_ID
 
 IN_TRAIN = "{}_pairs_in_train"
 """The count of pairs of a held-out split whose texts are those of a train pair."""

@@ -27,9 +27,9 @@ from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
 from common.text_files import load_json
+from common.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.pairs.splits import stable_hash
-from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import plain_suffix, read_chunks

@@ -7,8 +7,8 @@ from typing import Any
 
 from common.command_line import option
 from common.errors import InputError
+from common.tfrecord import CONTEXT
 from data_pipeline.options import LimitOptions
-from data_pipeline.pairs.tfrecord import CONTEXT
 
 TFRECORD, PARQUET, _ = FORMATS = ("tfrecord", "parquet", "jsonl")
 THREAD, PAIR, NEWEST = SPLIT_BY = ("thread", "pair", "newest")

@@ -15,9 +15,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
+from common import tfrecord
 from common.errors import message_of
 from common.files import COMPLETED, outputs
-from data_pipeline.pairs import tfrecord
 from data_pipeline.storage.filesystem import Tap, read_bytes
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import plain_suffix, read_chunks, read_line_batches

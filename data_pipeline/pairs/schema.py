@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, OWN_REPLY, RESPONSE
+from common.tfrecord import CONTEXT, FEATURES, INPUT, OWN_REPLY, RESPONSE
 
 CREATED = "created"  # seconds since 1970, UTC, of the response; null if unknown
 SPLIT = "split"  # the index of the split, int8; the last column, when pairs have been split

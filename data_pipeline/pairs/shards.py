@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from common import tfrecord
 from data_pipeline.execution.columns import content_of, crc32_of, lengths_of
 from data_pipeline.execution.exchange import Block, received
-from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.options import PARQUET, TFRECORD, PairOptions
 from data_pipeline.pairs.schema import SPLIT
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION

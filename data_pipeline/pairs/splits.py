@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import AsSingleton
 
+from common.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 from data_pipeline.execution.report import COUNTS
 from data_pipeline.pairs.options import NEWEST, PAIR, PairOptions
 from data_pipeline.pairs.schema import CREATED, SPLIT
-from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 UNKNOWN = "threads_without_time"

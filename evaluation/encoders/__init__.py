@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from common import pretrained as installed
+from common.encoders import pretrained as installed
 from evaluation.encoders import static
 from evaluation.encoders.batching import Embeddings
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from common import saved_model
+from common.encoders import saved_model
+from common.encoders.saved_model import Apply
 from common.errors import InputError, reading
-from common.saved_model import Apply
 from evaluation.data.snli_files import LABELS
 from evaluation.encoders.batching import BatchedEncoder, Embeddings
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
+from common.encoders.pretrained import token_means
 from common.errors import reading
-from common.pretrained import token_means
 from common.text_files import sha256
 from evaluation.encoders.batching import Embeddings
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
 
-from common import saved_model
+from common.encoders import saved_model
 from common.errors import InputError, message_of
 from common.files import aside, claim, require_only, write_json
 from common.text_files import sha256

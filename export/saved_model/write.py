@@ -13,9 +13,9 @@ import numpy as np
 import tensorflow as tf
 
 from common import sts
+from common.encoders.saved_model import fingerprint
 from common.errors import InputError
 from common.files import aside, claim, require_only, write_json
-from common.saved_model import fingerprint
 from export import FLOAT32
 from export.card import identity, model_card
 from export.module import components as principal_components

@@ -8,9 +8,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from common import tfrecord
 from common.errors import InputError, message_of, reading
 from common.files import COMPLETED, outputs, require_whole
-from data_pipeline.pairs import tfrecord
 from model.configs import schema
 
 _AT_ONCE = 1000

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 import tf_keras
 
-from data_pipeline.pairs import tfrecord
+from common import tfrecord
 from model.configs import schema
 from model.layers.embedding import bags
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from data_pipeline.pairs import tfrecord
+from common import tfrecord
 from model import losses
 from model.configs import schema
 from model.dual_encoder import DualEncoder

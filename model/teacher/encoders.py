@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import pretrained
+from common.encoders import pretrained
 from common.errors import InputError, reading
 
 BATCH = 64
@@ -76,7 +76,7 @@ def load_one(given: str) -> Teacher:
         title = folder = given
     with reading("--encoder"):
         if (path := Path(folder) / "saved_model.pb").is_file():
-            from common import saved_model  # it imports TensorFlow: 8 seconds
+            from common.encoders import saved_model  # it imports TensorFlow: 8 seconds
 
             module = saved_model.load(path.parent)
             apply = saved_model.of_texts(module, saved_model.SERVING_DEFAULT, path=folder)

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from common.errors import InputError, reading
 from common.files import COMPLETED, aside, require_only, write_json
-from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, read_frames
+from common.tfrecord import decode_example, encode_example, frame, read_frames
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
 

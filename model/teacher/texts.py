@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from common import tfrecord
 from common.errors import InputError, message_of
 from common.files import require_whole
 from common.text_files import is_visible, opened, parse_lines, unpacked_name
-from data_pipeline.pairs import tfrecord
-from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
+from common.tfrecord import GZIP_SUFFIX
 
 TFRECORD, TEXT, VOCABULARY = TEXT_FILES = (".tfrecord", ".txt", ".tsv")
 ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)

@@ -78,7 +78,7 @@ def write_records(write_text):
     """Write a TFRecord file of tf.Examples, each a dict of texts, and return its path."""
 
     def write(name, examples):
-        from data_pipeline.pairs.tfrecord import encode_example, frame
+        from common.tfrecord import encode_example, frame
 
         return write_text(name, b"".join(frame(encode_example(each)) for each in examples))
 

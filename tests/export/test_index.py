@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from data_pipeline.pairs.tfrecord import encode_example, frame
+from common.tfrecord import encode_example, frame
 from export.__main__ import main
 from export.retrieval import codes as quantized
 from export.retrieval import index as indices

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from data_pipeline.pairs.tfrecord import FEATURES, LABELS, encode_example, frame
+from common.tfrecord import FEATURES, LABELS, encode_example, frame
 from model.__main__ import main
 from model.configs import parsing
 from model.training import run

@@ -7,8 +7,8 @@ from typing import Any
 from common.command_line import REQUIRED, option
 from common.errors import InputError
 from common.tables import ESCAPE, QUOTES, Dialect, check_escape
+from common.tfrecord import CONTEXT
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
-from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
 

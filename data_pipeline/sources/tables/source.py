@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from common.errors import InputError
 from common.tables import Dialect
 from common.text_files import VISIBLE
+from common.tfrecord import CONTEXT
 from data_pipeline.execution.columns import values_of
 from data_pipeline.pairs.options import ALL, FILE, FOLDER
 from data_pipeline.pairs.splits import stable_hash
-from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.sources import ids
 from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks

@@ -9,10 +9,10 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
+from common.tfrecord import FEATURES, decode_example, encode_example, frame
 from data_pipeline.pairs.options import FORMATS, PairOptions
 from data_pipeline.pairs.reader import read_pairs, read_texts
 from data_pipeline.pairs.shards import Shards, encode_columns, frame_columns
-from data_pipeline.pairs.tfrecord import FEATURES, decode_example, encode_example, frame
 from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import UnreadableFileError, find_inputs

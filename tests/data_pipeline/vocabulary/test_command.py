@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from common.errors import InputError
+from common.tfrecord import FEATURES, encode_example, frame
 from data_pipeline import VocabularyOptions, count_vocabulary
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.pairs.shards import Shards
-from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
 from data_pipeline.storage.filesystem import file_crc32c
 
 PAIRS = [("Red fish!", "red fish?"), ("fish", "")]

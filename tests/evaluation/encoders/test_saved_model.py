@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from common.encoders.saved_model import fingerprint
 from common.errors import InputError
-from common.saved_model import fingerprint
 from evaluation.encoders import load_encoder
 from evaluation.encoders.saved_model import Encoder
 

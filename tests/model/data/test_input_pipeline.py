@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from data_pipeline.pairs.tfrecord import frame
+from common.tfrecord import frame
 from model.configs import schema
 from model.data import input_pipeline
 from model.data.input_pipeline import Source

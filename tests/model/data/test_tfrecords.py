@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
+from common.tfrecord import FEATURES, encode_example, frame
 from model.configs import schema
 from model.data.tfrecords import Records, compression_of
 from model.tasks.registry import tasks_of

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from data_pipeline.pairs.tfrecord import encode_example, frame
+from common.tfrecord import encode_example, frame
 from model import losses
 from model.configs import schema
 from model.dual_encoder import Compared

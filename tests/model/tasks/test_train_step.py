@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from data_pipeline.pairs.tfrecord import encode_example
+from common.tfrecord import encode_example
 from model.configs import schema
 from model.dual_encoder import build
 from model.gradients import Step as Gradients

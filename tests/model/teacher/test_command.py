@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from data_pipeline.pairs.tfrecord import encode_example, frame
+from common.tfrecord import encode_example, frame
 from model.__main__ import main
 from model.commands import TeacherOptions
 from model.teacher import command, encoders, targets

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from common.sts import Pair
-from data_pipeline.pairs.tfrecord import FEATURES
+from common.tfrecord import FEATURES
 from export.__main__ import main as export
 from export.card import identity
 from model.checkpoints.model_dir import Record

@@ -3,8 +3,8 @@
 Importing TensorFlow takes 8 s, for which neither the launcher of the Beam job nor its workers
 should wait. A test reads the records back with TensorFlow.
 
-The encoder is written by hand because of its speed (`pairs.shards`). The decoder uses protocol
-buffers: 2.7 microseconds a pair.
+The encoder is written by hand because of its speed (`data_pipeline.pairs.shards`). The decoder uses
+protocol buffers: 2.7 microseconds a pair.
 """
 
 import struct

@@ -1,0 +1,1 @@
+"""Encoders from outside: SavedModels, and what packages bring."""

@@ -15,13 +15,15 @@ from tqdm import tqdm
 from common import statistics, sts
 from common.errors import InputError
 from common.text_files import Source, TextPairs
-from evaluation.data import cqa_files, overlap, ranking_files, snli_files, tfrecords
+from common.tfrecord import Features, parse_records
+from evaluation.data import cqa_files, overlap, ranking_files, snli_files
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.options import ContaminationOptions
 from evaluation.results import measure, store
 from evaluation.results.result import TASKS, Group, Result, data_name
 from evaluation.results.store import Evaluation
 
+TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")  # of conversations, and of NLI
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
 NOTE = (
@@ -50,10 +52,9 @@ def run(options: ContaminationOptions) -> None:
     if options.results and not scored:
         names = ", ".join(source.name for source in sets)
         raise InputError(f"--results {options.results}: no result of {names}")
-    found = (tfrecords.find(path, *tfrecords.TRAINING) for path in options.training)
+    found = (ranking_files.find_files(path, *TRAINING) for path in options.training)
     files = tuple(chain.from_iterable(found))
-    texts = tfrecords.training_texts
-    records = (record for file in files for record in tfrecords.parse_records(file, texts))
+    records = (texts for file in files for texts in parse_records(file, training_texts))
     overlaps = overlap.find(sets, tqdm(records, desc="training records", unit="", leave=False))
     if not any(one.records for one in overlaps.values()):
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
@@ -106,6 +107,13 @@ def find(
                 pairs = ranking_files.shuffled(pairs, seed=settings["seed"])
                 found.append((replace(source, name=name), TextPairs(name, pairs)))
     return [(source, data.texts()) for source, data in found]
+
+
+def training_texts(features: Features) -> tuple[str, ...]:
+    """Return the two texts of a training record, and the context turns that it has."""
+    names = ("premise", "hypothesis") if "premise" in features else ("input", "response")
+    context = sorted(name for name in features if name.startswith("context/"))
+    return tuple(ranking_files.text(features, name) for name in (*names, *context))
 
 
 def result_of(

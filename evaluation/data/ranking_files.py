@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common import text_files
 from common.errors import InputError
+from common.files import require_whole
 from common.text_files import Source, TextPairs
-from evaluation.data import tfrecords
-from evaluation.data.tfrecords import Features
+from common.tfrecord import Features, parse_records
 
 NAME = "response_ranking"
 _IDS = ("input_id", "response_id")
@@ -32,12 +33,24 @@ RankingData = TextPairs[Pair]
 
 def find(path: Path, split: str = "test") -> Source:
     """Return the file itself, the files of a pattern, or those of a folder's split."""
-    return Source(NAME, tfrecords.find(path, f"{split}-*.tfrecord"))
+    return Source(NAME, find_files(path, f"{split}-*.tfrecord"))
+
+
+def find_files(path: Path, *patterns: str) -> tuple[Path, ...]:
+    """Return the file itself, the files of a pattern, or those of a folder that match."""
+    if path.is_file():
+        return (path,)
+    folder, wanted = (path, patterns) if path.is_dir() else (path.parent, (path.name,))
+    files = text_files.find(folder, *wanted)
+    if not files:
+        raise InputError(f"{folder}: no {' or '.join(wanted)} here (plain or .gz)")
+    require_whole(files)
+    return tuple(files)
 
 
 def read(source: Source, *, own_replies: bool = False) -> RankingData:
     """Read every pair, but replies to oneself only if asked. Single shards may be empty."""
-    pairs = [pair for path in source.files for pair in tfrecords.parse_records(path, _pair)]
+    pairs = [pair for path in source.files for pair in parse_records(path, _pair)]
     if not pairs:
         raise InputError(f"{source.files[0]}: no pairs")
     if all(pair.own_reply is None for pair in pairs):
@@ -48,15 +61,22 @@ def read(source: Source, *, own_replies: bool = False) -> RankingData:
 
 def _pair(features: Features) -> Pair:
     turns = itertools.takewhile(features.__contains__, map("context/{}".format, itertools.count()))
-    context = " ".join(tfrecords.text(features, name) for name in turns).strip()
-    texts = {name: tfrecords.text(features, name) for name in ("input", "response")}
+    context = " ".join(text(features, name) for name in turns).strip()
+    texts = {name: text(features, name) for name in ("input", "response")}
     if any(name in features for name in _IDS):
-        ids = {name: tfrecords.text(features, name) for name in _IDS}
+        ids = {name: text(features, name) for name in _IDS}
     else:  # of the texts, not of the place: shards may be cut anew
-        digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.values()]
+        digests = [hashlib.sha256(each.encode()).hexdigest()[:16] for each in texts.values()]
         ids = dict(zip(_IDS, digests, strict=True))
-    own_reply = tfrecords.text(features, "own_reply") if "own_reply" in features else None
+    own_reply = text(features, "own_reply") if "own_reply" in features else None
     return Pair(**texts, **ids, context=context, own_reply=own_reply)
+
+
+def text(features: Features, name: str) -> str:
+    """Return a feature that holds one text."""
+    if not isinstance(value := features.get(name), bytes):
+        raise ValueError(f"feature {name!r}: no text, or several; one is needed")
+    return value.decode()
 
 
 def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:

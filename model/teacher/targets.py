@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from common.errors import InputError, reading
 from common.files import COMPLETED, aside, require_only, write_json
-from common.tfrecord import decode_example, encode_example, frame, read_frames
+from common.tfrecord import Features, encode_example, frame, parse_records
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
 
@@ -140,11 +140,11 @@ def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
     with reading(f"{folder}: not a folder that `python -m model teacher` has completed"):
         names = json.loads((folder / COMPLETED).read_text())["outputs"]
     for name in [name for name in names if name.startswith(_WORDS)] or names:
-        with reading(folder / name):
-            yield from _read(folder / name)
+        yield from _read(folder / name)
 
 
 def _read(file: Path) -> Iterator[tuple[str, np.ndarray]]:
-    for record in read_frames([file.read_bytes()]):
-        features: dict[str, Any] = decode_example(record, (TEXT, EMBEDDING))
-        yield features[TEXT].decode(), np.frombuffer(features[EMBEDDING], _HALF_FLOAT)
+    def parse(found: Features) -> tuple[str, np.ndarray]:
+        return found[TEXT].decode(), np.frombuffer(found[EMBEDDING], _HALF_FLOAT)
+
+    return parse_records(file, parse)

@@ -3,13 +3,13 @@
 import glob
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from common import tfrecord
-from common.errors import InputError, message_of
+from common.errors import InputError
 from common.files import require_whole
-from common.text_files import is_visible, opened, parse_lines, unpacked_name
+from common.text_files import is_visible, parse_lines, unpacked_name
 from common.tfrecord import GZIP_SUFFIX
 
 TFRECORD, TEXT, VOCABULARY = TEXT_FILES = (".tfrecord", ".txt", ".tsv")
@@ -17,7 +17,6 @@ ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOT
 """The texts of a conversation's pair and of an NLI pair."""
 REPLIES = (tfrecord.RESPONSE,)
 _IDS = {tfrecord.INPUT: tfrecord.INPUT_ID, tfrecord.RESPONSE: tfrecord.RESPONSE_ID}
-_CHUNK_BYTES = 1 << 20
 
 
 def text_id(text: str) -> str:
@@ -78,20 +77,18 @@ def _word(line: str) -> str:
 
 def _messages(file: Path, features: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """The texts of the records of a file, each with its id where it has one."""
-    number = 0
-    try:
-        with opened(file) as stream:
-            for record in tfrecord.read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
-                found = tfrecord.decode_example(record, (*features, *_IDS.values())).items()
-                values = {name: value.decode() for name, value in found if isinstance(value, bytes)}
-                there = [name for name in features if name in values]
-                if not there:
-                    raise ValueError(f"has none of the texts {', '.join(features)}")
-                for name in there:
-                    yield values[name].strip(), values.get(_IDS.get(name, "")) or None
-                number += 1
-    except Exception as error:
-        raise InputError(f"{file}, record {number + 1}: {message_of(error)}") from error
+
+    def parse(found: tfrecord.Features) -> list[tuple[str, str | None]]:
+        texts = [
+            (found[name].decode().strip(), found.get(_IDS.get(name, ""), b"").decode() or None)
+            for name in features
+            if name in found
+        ]
+        if not texts:
+            raise ValueError(f"has none of the texts {', '.join(features)}")
+        return texts
+
+    return chain.from_iterable(tfrecord.parse_records(file, parse))
 
 
 def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:

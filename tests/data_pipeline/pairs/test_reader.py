@@ -104,7 +104,6 @@ def test_examples_of_tensorflow_are_read(tmp_path):
     features["score"].float_list.value.extend([1.5, -2])
     features["label"].int64_list.value.append(7)
     assert decode_example(example.SerializeToString()) == {"input": b"\xff a", "label": 7}
-    assert decode_example(example.SerializeToString(), ("label", "absent")) == {"label": 7}
     path = tmp_path / "by_tensorflow.tfrecord"
     nli = {"premise": "p", "hypothesis": "h", "label": 2, "pair_id": "1"}
     with tf.io.TFRecordWriter(str(path)) as writer:

@@ -6,7 +6,9 @@ import pytest
 
 from common import sts as sts_files
 from common.errors import InputError
-from evaluation.data import overlap, tfrecords
+from common.tfrecord import parse_records
+from evaluation.analysis import contamination
+from evaluation.data import overlap, ranking_files
 from evaluation.results import store
 from evaluation.results.store import Evaluation
 from evaluation.tasks import evaluate, sts
@@ -45,15 +47,14 @@ def test_training_files_of_every_kind(write_records, tmp_path):
     of_nli = write_records(
         "pairs/nli-0.tfrecord", [{"premise": "p", "hypothesis": "h"}, {"premise": "q"}]
     )
-    assert tfrecords.find(tmp_path / "pairs", *tfrecords.TRAINING) == (of_nli, pairs)
-    texts, nli = (
-        tfrecords.parse_records(path, tfrecords.training_texts) for path in (pairs, of_nli)
-    )
+    found = ranking_files.find_files(tmp_path / "pairs", *contamination.TRAINING)
+    assert found == (of_nli, pairs)
+    texts, nli = (parse_records(path, contamination.training_texts) for path in (pairs, of_nli))
     assert list(texts) == [("a", "b"), ("c", "d", "e", "f")]
     with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: .*hypothesis"):
         list(nli)
     with pytest.raises(InputError, match="nothing"):
-        tfrecords.find(tmp_path / "nothing", *tfrecords.TRAINING)
+        ranking_files.find_files(tmp_path / "nothing", *contamination.TRAINING)
 
 
 @pytest.fixture

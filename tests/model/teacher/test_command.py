@@ -314,8 +314,8 @@ OTHER = frame(encode_example({"word": "a"}))
 @pytest.mark.parametrize(
     ("name", "content", "place"),
     [
-        ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], ", record 3: "),
-        ("other.tfrecord", GOOD + OTHER, ", record 2: "),
+        ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], ": record 3: "),
+        ("other.tfrecord", GOOD + OTHER, ": record 2: "),
         ("latin.txt", b"fine\ncaf\xe9\n", ":2: "),
         ("pairs.tsv", b"the\t9\na question\tits answer\n", ":2: "),
         ("plain.txt.gz", b"no archive", ":1: "),

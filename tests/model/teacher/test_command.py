@@ -315,6 +315,7 @@ OTHER = frame(encode_example({"word": "a"}))
     ("name", "content", "place"),
     [
         ("cut.tfrecord", GOOD + GOOD + GOOD[:-1], ": record 3: "),
+        ("length.tfrecord", GOOD + bytes([GOOD[0] ^ 64]) + GOOD[1:] + GOOD, ": record 2: "),
         ("other.tfrecord", GOOD + OTHER, ": record 2: "),
         ("latin.txt", b"fine\ncaf\xe9\n", ":2: "),
         ("pairs.tsv", b"the\t9\na question\tits answer\n", ":2: "),

@@ -33,6 +33,9 @@ _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
 """Without unassigned characters, which a later Unicode assigns."""
 _MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+-]")
 """What Markdown acts upon; an underscore inside a word is one of the word."""
+_NO_WORD = re.compile(r"[\W_]+")
+MIN_CHARACTERS = 4
+"""Shorter normalized texts (a score, "yes") are in all data, and tell nothing of an overlap."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,11 @@ class TextPairs(Generic[T]):
 def is_visible(text: str) -> bool:
     """Whether a text has a visible character, as `VISIBLE` finds one."""
     return any(unicodedata.category(c) not in _UNSEEN and not _IS_FILLER(c) for c in text)
+
+
+def normalize(text: str) -> str:
+    """The words of a text: NFKC, case folded, letters and digits only, one space between words."""
+    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def as_markdown(text: str) -> str:

@@ -1,7 +1,7 @@
 """Decontamination: pairs with a text of an evaluation set are removed, and listed in a file.
 
-Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
-between words. The name of an evaluation set's file tells its texts:
+Texts are compared by their words, as `normalize` returns them. The name of an evaluation set's
+file tells its texts:
 
     *.txt          each line, and each of its fields between tabs (SNLI)
     *.tsv          each field between tabs; quotes are text
@@ -14,8 +14,6 @@ each plain or compressed (`*.jsonl.gz`).
 """
 
 import csv
-import re
-import unicodedata
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,7 +24,7 @@ import pyarrow as pa
 from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
-from common.text_files import load_json
+from common.text_files import MIN_CHARACTERS, load_json, normalize
 from common.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.pairs.splits import stable_hash
@@ -37,13 +35,6 @@ from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
 REMOVED = "removed"  # the tag of the lines about removed pairs
 OPTION = "--exclude_texts"
-MIN_CHARACTERS = 4  # shorter normalized texts (a score, a "yes") exclude nothing
-_NOT_WORD = re.compile(r"[\W_]+")
-
-
-def normalize(text: str) -> str:
-    """The words of a text; two texts with the same words count as equal."""
-    return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 class Excluded:

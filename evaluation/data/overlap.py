@@ -5,14 +5,10 @@ has its two texts, in either order, and by its texts if one of them is anywhere 
 """
 
 import hashlib
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-_NO_WORD = re.compile(r"[\W_]+")
-# Shorter normalized texts ("yes", "ok") overlap everywhere and tell nothing.
-MIN_CHARACTERS = 4
+from common.text_files import MIN_CHARACTERS, normalize
 
 T = TypeVar("T")
 TextPair = tuple[str, str]
@@ -24,11 +20,6 @@ class Overlap(NamedTuple):
     pairs: set[int]
     texts: set[int]
     records: int  # that were compared
-
-
-def normalize(text: str) -> str:
-    """Return the words of a text: NFKC, case folded, letters and digits only."""
-    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def find(items: Mapping[T, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[T, Overlap]:

@@ -17,8 +17,7 @@ from tabulate import tabulate
 
 from common import statistics
 from common.files import GENERATED, REDDIT
-from common.text_files import as_markdown
-from evaluation.data import overlap
+from common.text_files import as_markdown, normalize
 from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name, label, main_metric
 
@@ -220,11 +219,11 @@ def table_5(runs: Sequence[Run]) -> Table:
     for run in runs:
         result = run.results.get("sts-test")
         for item in result.items if result and run.kind == OURS else []:
-            texts = overlap.normalize(item["sentence1"]), overlap.normalize(item["sentence2"])
+            texts = normalize(item["sentence1"]), normalize(item["sentence2"])
             scores.setdefault(texts, {}).setdefault(run.system, []).append(item["score"])
     cells = []
     for kind, score, gold, one, other in PAPER_YAML["examples"]:
-        if ours := scores.get((overlap.normalize(one), overlap.normalize(other))):
+        if ours := scores.get((normalize(one), normalize(other))):
             row = f"{kind}: {one} / {other}"
             found = {"gold score": [gold], "the paper": [score], **ours}
             cells += [Score(row, OURS, *mean(of), header=name) for name, of in found.items()]

@@ -10,7 +10,7 @@ import pytest
 
 from common import word_vectors
 from common.errors import InputError
-from common.text_files import VISIBLE, is_visible, parse_lines
+from common.text_files import VISIBLE, is_visible, normalize, parse_lines
 
 CHARACTERS = [
     each for each in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(each) != "Cs"
@@ -37,6 +37,23 @@ def test_a_text_without_a_visible_character_is_empty(text):
 
 def test_characters_of_a_later_unicode_are_visible():
     assert is_visible("\U0001fae8")  # an emoji of Unicode 15
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A man is  playing.", "a man is playing"),
+        ("“A man, is\tplaying!”", "a man is playing"),
+        ("ＦＵＬＬ width & ①", "full width 1"),
+        ("STRASSE straße", "strasse strasse"),
+        ("snake_case", "snake case"),
+        ("don’t", "don t"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("...", ""),
+    ],
+)
+def test_normalization_keeps_words_only(text, words):
+    assert normalize(text) == words
 
 
 def test_a_cut_file_is_named(write_text):

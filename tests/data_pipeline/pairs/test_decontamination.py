@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from common.errors import InputError
-from data_pipeline.pairs.decontamination import Excluded, normalize, read_texts
+from common.text_files import normalize
+from data_pipeline.pairs.decontamination import Excluded, read_texts
 from data_pipeline.storage.inputs import find_inputs
 
 
@@ -22,23 +23,6 @@ def texts_in(tmp_path):
         return read_texts(file)
 
     return read
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("A man is  playing.", "a man is playing"),
-        ("“A man, is\tplaying!”", "a man is playing"),
-        ("ＦＵＬＬ width & ①", "full width 1"),
-        ("STRASSE straße", "strasse strasse"),
-        ("snake_case", "snake case"),
-        ("don’t", "don t"),
-        ("cafe\u0301", "caf\u00e9"),
-        ("...", ""),
-    ],
-)
-def test_normalization_keeps_words_only(text, words):
-    assert normalize(text) == words
 
 
 @pytest.mark.parametrize(

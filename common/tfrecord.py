@@ -47,6 +47,10 @@ LABEL = "label"
 PAIR_ID = "pair_id"
 LABELS = ("entailment", "neutral", "contradiction")
 """The label of an NLI pair is an index into this tuple; its other features are strings."""
+NO_LABEL = "-"  # as SNLI marks a pair on which its annotators do not agree
+_MEANT: dict[str | int, str] = {name: name for name in (*LABELS, NO_LABEL)}
+_MEANT |= {key(i): name for i, name in enumerate(LABELS) for key in (int, str)}
+_MEANT |= dict.fromkeys((-1, "-1"), NO_LABEL)
 
 TRAIN_PATTERN = "train-*-of-*.tfrecord"
 GZIP_SUFFIX = ".gz"  # the last suffix of compressed files
@@ -77,6 +81,14 @@ _HEADER_BYTES = _LENGTH.size + CRC.itemsize
 _LENGTH_DELIMITED = 2
 """The protocol buffer wire type of strings, bytes, nested messages and packed numbers."""
 BYTES_LIST, _INT64_LIST = 1, 3  # the fields of `tf.train.Feature`
+
+
+def label_of(value: Any) -> str:
+    """The label, or `NO_LABEL`, of SNLI, or of Hugging Face, where it is a number; a ValueError."""
+    if value not in _MEANT:
+        accepted = f"{', '.join((*LABELS, NO_LABEL))}, or -1 to {len(LABELS) - 1}"
+        raise ValueError(f"the gold_label is {value!r}; accepted: {accepted}")
+    return _MEANT[value]
 
 
 def encode_example(features: Mapping[str, str | bytes | int]) -> bytes:

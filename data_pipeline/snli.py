@@ -20,7 +20,7 @@ import orjson
 from common import tfrecord
 from common.errors import InputError, reading
 from common.tables import TAB, Dialect, column_of
-from common.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, PAIR_ID, PREMISE
+from common.tfrecord import CRC, HYPOTHESIS, LABEL, LABELS, NO_LABEL, PAIR_ID, PREMISE
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.options import SnliOptions
 from data_pipeline.pairs.decontamination import Excluded
@@ -37,8 +37,6 @@ FIELDS = (
     ("pairID", "idx"),
 )
 """What each field may be called; a pair without an id is known by its file and line."""
-NO_LABEL = "-"
-_NUMBERS = {"-1": NO_LABEL} | {str(number): label for number, label in enumerate(LABELS)}
 _COUNTED = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
 _LOG = logging.getLogger(__name__)
 
@@ -143,14 +141,10 @@ class _Pairs:
         for names, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):
                 raise ValueError(f"{' or '.join(names)} is missing or no string")
-        label = _NUMBERS.get(label, label)
         if not any(fnmatchcase(pair_id, pattern) for pattern in self._patterns):
             return ("other_ids",)
-        if label == NO_LABEL:
+        if (label := tfrecord.label_of(label)) == NO_LABEL:
             return ("no_label",)
-        if label not in LABELS:
-            accepted = ", ".join((*LABELS, NO_LABEL))
-            raise ValueError(f"the gold_label is {label!r}; accepted: {accepted}, or -1 to 2")
         pair = {PREMISE: premise, HYPOTHESIS: hypothesis}
         if file := self._excluded and self._excluded.find_pair(premise, hypothesis):
             line = orjson.dumps({"file": file, **pair, PAIR_ID: pair_id})

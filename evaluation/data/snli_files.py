@@ -11,13 +11,8 @@ from common import text_files
 from common.errors import InputError
 from common.tables import parse_rows
 from common.text_files import Source, TextPairs, is_visible, split_of, stem_of
+from common.tfrecord import NO_LABEL, label_of
 
-LABELS = ("entailment", "neutral", "contradiction")
-"""In the order of the probabilities that `classify_nli` gives."""
-_NO_LABEL = "-"
-_MEANT: dict[str | int, str] = {name: name for name in (*LABELS, _NO_LABEL)}
-_MEANT |= {key(i): name for i, name in enumerate(LABELS) for key in (int, str)}
-_MEANT |= dict.fromkeys((-1, "-1", ""), _NO_LABEL)
 _COLUMNS = {
     "premise": ["sentence1", "premise"],
     "hypothesis": ["sentence2", "hypothesis"],
@@ -65,7 +60,7 @@ def read(*sources: Source) -> NliData:
     """Read files as one set; pairs without an agreed label (`-`, -1) are counted only."""
     files = [path for source in sources for path in source.files]
     rows = [row for path in files for row in parse_rows(path, _pair, columns=_COLUMNS)]
-    pairs = [pair for pair in rows if pair.gold != _NO_LABEL]
+    pairs = [pair for pair in rows if pair.gold != NO_LABEL]
     if not pairs:
         raise InputError(f"{files[0]}: no labelled pairs")
     name = ", ".join(source.name for source in sources)
@@ -73,11 +68,8 @@ def read(*sources: Source) -> NliData:
 
 
 def _pair(row: dict[str, Any]) -> Pair:
-    gold = _MEANT.get(row["label"])
-    if gold is None:
-        accepted = f"{', '.join((*LABELS, _NO_LABEL))}, or -1 to {len(LABELS) - 1}"
-        raise ValueError(f"the label is {row['label']!r}; accepted: {accepted}")
+    gold = NO_LABEL if row["label"] == "" else label_of(row["label"])
     texts = row["premise"], row["hypothesis"]
-    if gold != _NO_LABEL and not all(isinstance(text, str) and is_visible(text) for text in texts):
+    if gold != NO_LABEL and not all(isinstance(text, str) and is_visible(text) for text in texts):
         raise ValueError(f"premise and hypothesis are {texts}; both need text")
     return Pair(*texts, gold)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from common.encoders import saved_model
 from common.encoders.saved_model import Apply
 from common.errors import InputError, reading
-from evaluation.data.snli_files import LABELS
+from common.tfrecord import LABELS
 from evaluation.encoders.batching import BatchedEncoder, Embeddings
 
 CLASSIFY_NLI, _IN_CONTEXT = "classify_nli", "encode_input_in_context"

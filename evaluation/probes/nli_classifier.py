@@ -22,8 +22,9 @@ import tf_keras
 from sklearn.linear_model import LogisticRegression
 
 from common.errors import InputError
+from common.tfrecord import LABELS
 from evaluation.data import overlap
-from evaluation.data.snli_files import LABELS, NliData
+from evaluation.data.snli_files import NliData
 from evaluation.metrics import similarity
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)

@@ -14,8 +14,9 @@ import numpy as np
 
 from common.errors import InputError
 from common.text_files import Source
+from common.tfrecord import LABELS
 from evaluation.data import snli_files
-from evaluation.data.snli_files import LABELS, NliData
+from evaluation.data.snli_files import NliData
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.results.store import Evaluation

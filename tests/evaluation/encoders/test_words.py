@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
+from common import tfrecord
 from common.errors import InputError
 from common.text_files import TextPairs
 from evaluation.data import cqa_files, snli_files
@@ -57,7 +58,7 @@ def test_sparse_embeddings_get_a_logistic_regression():
         pairs = [
             snli_files.Pair(f"{name}{i} {word}", texts[i % 3].format(word) + f" {name}{i}", label)
             for i, word in enumerate(words)
-            for label in [snli_files.LABELS[i % 3]]
+            for label in [tfrecord.LABELS[i % 3]]
         ]
         return TextPairs(f"snli-{name}", pairs)
 

@@ -10,8 +10,9 @@ import pytest
 
 from common.errors import InputError
 from common.text_files import TextPairs
+from common.tfrecord import LABELS
 from evaluation.data import snli_files
-from evaluation.data.snli_files import LABELS, Pair
+from evaluation.data.snli_files import Pair
 from evaluation.tasks import snli
 
 

@@ -11,6 +11,7 @@ options import nothing heavy; what runs a command is imported once its options a
 import argparse
 import dataclasses
 import importlib
+import os
 import signal
 import sys
 import types
@@ -34,6 +35,12 @@ EXTRAS = {
 """Program -> the extra of this project that installs its libraries."""
 _OPTIONAL = {"onnx": "formats", "tokenizers": "formats"}
 """Library -> its extra, of what only some commands need."""
+_TENSORFLOW = {
+    "TF_CPP_MIN_LOG_LEVEL": "3",  # it logs a missing GPU as an error; what matters it raises, too
+    "TF_USE_LEGACY_KERAS": "1",  # tf_keras, as our layers; to import Keras 3 as well takes a second
+    "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # else one process takes all memory
+}
+"""Settings of TensorFlow for all programs, unless the environment has others."""
 runner = "python -m"  # what runs a program, for the help
 
 
@@ -101,6 +108,7 @@ def main(
 
     Exit status: 0; 1 after one line about an error; 2 for wrong usage; 130 or 143 for signals.
     """
+    os.environ.update(_TENSORFLOW | dict(os.environ))
     argv = list(sys.argv[1:] if argv is None else argv)
     if default and argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
         argv.insert(0, default)

@@ -1,6 +1,5 @@
 """Scores a sentence-embedding SavedModel and reports the scores."""
 
-import os
 from collections.abc import Sequence
 
 from common import command_line
@@ -59,11 +58,6 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command."""
-    # TensorFlow's runtime reports a missing GPU as an error; what matters it raises as well.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # TensorFlow imports a Keras, unused here: tf_keras takes a second less than Keras 3.
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
     command_line.main("evaluation", __doc__, COMMANDS, argv)
 
 

@@ -44,10 +44,6 @@ COMMANDS = [
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; `module` if none is named."""
-    # TensorFlow takes 8 seconds to import, and warns about devices that are missing.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     # On the CPU: GPUs compute float32 products in fewer bits (TF32).
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     command_line.main("export", __doc__, COMMANDS, argv, default="module")

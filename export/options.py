@@ -32,12 +32,14 @@ class ModuleOptions(Options):
         help="remove the first N principal components, which all sentences share, from the "
         "embeddings; choose N on STS-B dev and train",
         minimum=0,
+        needs="component_texts",
     )
     component_texts: tuple[str, ...] = option(
         (),
         help="texts from which the components are computed: files with a text per line, or the "
         "training pairs",
         metavar="GLOB",
+        needs="remove_components",
     )
     with_sts_matrix: Path | None = option(
         None,

@@ -14,7 +14,6 @@ import tensorflow as tf
 
 from common import sts
 from common.encoders.saved_model import fingerprint
-from common.errors import InputError
 from common.files import aside, claim, require_only, write_json
 from export import FLOAT32
 from export.card import identity, model_card
@@ -72,10 +71,9 @@ def export(
         stays as it was.
     """
     model_dir, output = Path(model_dir), Path(output).resolve()
-    # It checks the values.
-    ModuleOptions(model_dir=model_dir, output=output, checkpoint=checkpoint, variant=variant)
-    if bool(remove_components) != bool(component_texts):
-        raise InputError("--remove_components and --component_texts: accepted together")
+    of: Any = {"remove_components": remove_components, "checkpoint": checkpoint, "variant": variant}
+    files = tuple(map(str, component_texts))
+    ModuleOptions(model_dir=model_dir, output=output, component_texts=files, **of)  # checks them
     with claim(output):
         if not (output / identity.FOLDER / identity.IDENTITY).is_file():
             require_only(output)
@@ -88,7 +86,7 @@ def export(
         if remove_components:
             components, removed = principal_components.learn(
                 lambda sentences: model.encode_inputs(text(sentences)),
-                list(map(str, component_texts)),
+                list(files),
                 count=remove_components,
                 dim=dim,
             )

@@ -121,8 +121,9 @@ def test_the_first_components_are_those_of_the_second_moment(tmp_path):
 def test_too_few_texts_that_differ_are_named(tmp_path, lines, count):
     with pytest.raises(InputError, match=r"--remove_components|--component_texts"):
         learn(tmp_path / "texts.txt", lines, count)
-    with pytest.raises(InputError, match="accepted together"):  # one without the other
-        write.export(tmp_path, tmp_path / "module", remove_components=count)
+    for alone in ({"remove_components": count}, {"component_texts": ["texts.txt"]}):
+        with pytest.raises(InputError, match=f"--{next(iter(alone))}: "):
+            write.export(tmp_path, tmp_path / "module", **alone)
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and
 	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 
-ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
+ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each main choice of the recipe by itself: benchmarks/ablations.md; an hour
 	@$(call workflow,ablations)
 
 pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: the row `small` into pretrained/: 5 minutes after make reproduce

@@ -11,17 +11,11 @@ from common.tfrecord import CONTEXT
 from data_pipeline.pairs.options import FILE, FOLDER, HALVES, IDS_WITHIN, REPLIES, PairOptions
 from data_pipeline.sources.markup import MARKUPS
 from data_pipeline.sources.rules import PLACEHOLDERS, MessageRules, RuleOptions, texts_of
+from data_pipeline.sources.tables import FIELD, flag_of
 
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
 _FLOW = "messages that follow each other in a channel; they need times, and the second authors"
-FIELD = "_field"
-"""The end of the options that name the field of a role."""
-
-
-def flag_of(role: str) -> str:
-    """The option that names the field of a role."""
-    return f"--{role.split()[0]}{FIELD}"
 
 
 def _field(default: Any, *, help: str) -> Any:  # noqa: A002

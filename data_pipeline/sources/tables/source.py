@@ -25,7 +25,7 @@ from data_pipeline.sources.markup import plain_text
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import SCHEMAS, Flow, Layout, MessageBatch, Wording
-from data_pipeline.sources.tables.options import MessageOptions, flag_of
+from data_pipeline.sources.tables import flag_of
 from data_pipeline.sources.tables.reader import (
     JSON_LINES,
     MISSING,
@@ -313,13 +313,13 @@ class TableSource(NamedTuple):
 
 
 def table_source(
-    options: MessageOptions,
+    options: Any,
     files: Sequence[InputFile],
     layout: Layout,
     names: Mapping[str, str],
     **others: Any,
 ) -> TableSource:
-    """The source that some options ask for, after a look at the first rows of some files.
+    """The source that some `MessageOptions` ask for, after a look at the first rows of some files.
 
     Unless all lines may be malformed, an InputError where one cannot be read or lacks a field, or
     no row is a message: a wrong name ends a job before it starts.

@@ -6,8 +6,8 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline.storage.inputs import find_inputs
+from evaluation.analysis import contamination
 from evaluation.data import ranking_files
-from evaluation.data import tfrecords as evaluated
 from model.configs import schema
 from model.data import tfrecords
 from model.teacher import texts
@@ -20,7 +20,7 @@ READERS = {
     "pipeline": lambda path: find_inputs([str(path)]),
     "teacher and index": lambda path: texts.find_files([str(path)]),
     "ranking": lambda path: ranking_files.find(path, "train").files,
-    "contamination": lambda path: evaluated.find(path, *evaluated.TRAINING),
+    "contamination": lambda path: ranking_files.find_files(path, *contamination.TRAINING),
 }
 FOLDERS = ("ranking", "contamination")
 """These take a folder, the others a pattern."""

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from common.files import SYNTHETIC
+from common.origin import SYNTHETIC
 from common.tfrecord import INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import CREATED

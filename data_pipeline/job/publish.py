@@ -14,7 +14,7 @@ import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
-from common.files import synthetic_flag
+from common.origin import synthetic_flag
 from common.tfrecord import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.card import data_card
 from data_pipeline.execution.job import SHOWN, require_acceptable

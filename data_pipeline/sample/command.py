@@ -7,7 +7,8 @@ words and never reply to each other: only their replies show that they mean the 
 from pathlib import Path
 
 from common.errors import InputError
-from common.files import FIRST_WORDS, MARKER, claim, is_marker
+from common.files import claim
+from common.origin import FIRST_WORDS, MARKER, is_marker
 from data_pipeline.options import SampleOptions
 from data_pipeline.sample import dump, labelled
 from data_pipeline.storage.filesystem import is_remote

@@ -24,7 +24,8 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
-from common.files import CLAIM, COMPLETED, PUBLISHING, ClaimedError, claim, synthetic_flag
+from common.files import CLAIM, COMPLETED, PUBLISHING, ClaimedError, claim
+from common.origin import synthetic_flag
 from data_pipeline.storage import filesystem
 from data_pipeline.storage.filesystem import as_json, is_remote
 from data_pipeline.storage.inputs import InputFile

@@ -11,7 +11,8 @@ import jinja2
 import yaml
 
 from common.errors import InputError
-from common.files import COMPLETED, GENERATED, outputs, write_text
+from common.files import COMPLETED, outputs, write_text
+from common.origin import GENERATED
 from common.text_files import as_markdown, as_markdown_code
 from evaluation.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, figures, scores, tables

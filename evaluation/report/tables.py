@@ -16,7 +16,7 @@ import yaml
 from tabulate import tabulate
 
 from common import statistics
-from common.files import GENERATED, REDDIT
+from common.origin import GENERATED, REDDIT
 from common.text_files import as_markdown, normalize
 from evaluation.report.scores import BASELINE, OTHER, OURS, PAPER, Run, Score, long_table, mean
 from evaluation.results.result import ALL, Result, data_name, label, main_metric

@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from common.errors import InputError
-from common.files import claim, origin_of, write_json
+from common.files import claim, write_json
+from common.origin import origin_of
 from common.text_files import Source
 from evaluation.results import measure
 from evaluation.results.result import (

@@ -3,7 +3,8 @@
 import time
 
 from common.errors import InputError
-from common.files import claim, synthetic_flag
+from common.files import claim
+from common.origin import synthetic_flag
 from model.commands import TeacherOptions
 from model.teacher import encoders, targets, texts
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from common.files import GENERATED, SYNTHETIC, origin_of, synthetic_flag
+from common.origin import GENERATED, SYNTHETIC, origin_of, synthetic_flag
 
 MARKER = "A sample world: 10 comments, seed 0. None of it is real.\n"
 FLAG = json.dumps({SYNTHETIC: True})

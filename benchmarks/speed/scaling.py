@@ -10,6 +10,7 @@ parameter_server` the rows are one worker alone, and with one server one and two
 and chief may use both cores.
 """
 
+import argparse
 import json
 import socket
 import sys
@@ -51,16 +52,26 @@ def main() -> None:
     with TemporaryDirectory() as work:
         words = runs.vocabulary(Path(work), given.pairs)
         for number, (name, processes) in enumerate(ROWS[given.strategy].items()):
-            cores = {core for _, its in processes for core in its.split(",")}
-            # With servers, a step is one worker's batch.
-            batch = given.batch * (len(cores) if given.strategy == MIRRORED else 1)
-            override = runs.timed(given.pairs, words=words, batch=batch, steps=given.steps)
-            if len(processes) > 1:
-                override["runtime.distribution_strategy"] = given.strategy
+            override = overrides(given, words, processes)
             speeds[name] = speed(Path(work, str(number)), given.preset, override, processes)
     table = [(name, each, each / next(iter(speeds.values()))) for name, each in speeds.items()]
     header = (given.preset, "pairs/s", "of one worker")
     print(tabulate(table, header, floatfmt=("", ",.0f", ".2f")))
+
+
+def overrides(
+    given: argparse.Namespace, words: str, processes: Sequence[tuple[str, str]]
+) -> dict[str, object]:
+    """Parameters of the training of a row; with parameter servers no row averages its weights."""
+    cores = {core for _, its in processes for core in its.split(",")}
+    # With servers, a step is one worker's batch.
+    batch = given.batch * (len(cores) if given.strategy == MIRRORED else 1)
+    override = runs.timed(given.pairs, words=words, batch=batch, steps=given.steps)
+    if given.strategy == SERVERS:
+        override["trainer.average_decay"] = 0
+    if len(processes) > 1:
+        override["runtime.distribution_strategy"] = given.strategy
+    return override
 
 
 def speed(

@@ -10,7 +10,6 @@ import re
 import signal
 import sys
 import threading
-from pathlib import Path
 from typing import NoReturn
 
 import tensorflow as tf
@@ -18,15 +17,12 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import performance
 
+from common import processor
 from common.errors import InputError, message_of
 from model.configs.schema import AUTO, BFLOAT16, PARAMETER_SERVER
 
 _MULTI_WORKER = "multi_worker_mirrored"
 _END_SECONDS = 5.0
-_PROCESSOR = Path("/proc/cpuinfo")
-_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16"}
-"""Of a processor. TensorFlow multiplies 512 x 768 x 768 at 184 GFLOP/s in bfloat16 with them, at 35
-without, and at 109 in float32 (one core of AMD EPYC, 29 November 2026)."""
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
@@ -91,8 +87,7 @@ def layers_dtype(runtime: config_definitions.RuntimeConfig) -> str | None:
     """What layers compute in; None is float32. Says what `auto` has chosen."""
     if runtime.mixed_precision_dtype != AUTO:
         return runtime.mixed_precision_dtype
-    has_instructions = _BFLOAT16_FLAGS & set(_PROCESSOR.read_text().split())
-    dtype = BFLOAT16 if has_instructions and not runtime.num_gpus else None
+    dtype = BFLOAT16 if processor.has_bfloat16() and not runtime.num_gpus else None
     print(f"layers compute in {dtype or 'float32'} (runtime.mixed_precision_dtype={AUTO})")
     return dtype
 

@@ -201,6 +201,8 @@ def sentence_transformers(monkeypatch):
 
     def install(row_of):
         class SentenceTransformer:
+            device = SimpleNamespace(type="cpu")
+
             def __init__(self, name):
                 assert "=" not in name
                 if name == "missing":

@@ -1,1 +1,1 @@
-"""Encoders from outside: SavedModels, and what packages bring."""
+"""Encoders from outside: SavedModels, what packages bring, and files of word vectors."""

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,12 @@ WORDLLAMA = "wordllama"  # and the package that has its vectors
 
 
 class SentenceTransformer:
-    """A model of sentence-transformers, by a name that the library knows, or its folder."""
+    """A model of sentence-transformers, by a name that the library knows, or its folder.
 
-    def __init__(self, name: str):
+    Its layers compute in bfloat16 if so asked.
+    """
+
+    def __init__(self, name: str, *, bfloat16: bool = False):
         with reading(name):
             import sentence_transformers
 
@@ -31,11 +36,16 @@ class SentenceTransformer:
             digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
         self.name = name
         self.fingerprint = digest.hexdigest()
+        self._precision: Callable[[], AbstractContextManager] = nullcontext
+        if bfloat16:
+            import torch
+
+            self._precision = partial(torch.autocast, self._model.device.type, torch.bfloat16)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
         """Texts -> float32 [texts, dim]."""
         options = {"convert_to_numpy": True, "show_progress_bar": False}
-        with reading(self.name):
+        with reading(self.name), self._precision():
             rows = self._model.encode(list(texts), batch_size=batch_size, **options)
         return np.asarray(rows, dtype=np.float32)
 

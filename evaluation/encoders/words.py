@@ -19,7 +19,8 @@ import scipy.sparse.linalg
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 import evaluation
-from common import text_files, word_vectors
+from common import text_files
+from common.encoders import word_vectors
 from common.errors import InputError, reading
 from evaluation.metrics.similarity import unit
 

@@ -18,7 +18,7 @@ import scipy.sparse
 import tensorflow as tf
 from sklearn.linear_model import Ridge
 
-from common import word_vectors
+from common.encoders import word_vectors
 from common.errors import InputError
 from model.dual_encoder import DualEncoder
 from model.initializers import cooccurrence

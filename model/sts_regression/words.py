@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from common import word_vectors
+from common.encoders import word_vectors
 from common.errors import InputError
 from model.text import UNSEEN
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from common import word_vectors
+from common.encoders import word_vectors
 from common.errors import InputError
 from common.text_files import VISIBLE, is_visible, normalize, parse_lines
 

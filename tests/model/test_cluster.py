@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from official.core import config_definitions
 
-from common import command_line
+from common import command_line, processor
 from common.errors import InputError
 from model import cluster
 from model.commands import TrainOptions
@@ -51,14 +51,16 @@ def runtime(strategy="parameter_server", **changes):
         ("auto", "avx512_bf16", 1, None),
         ("auto", "avx512f", 0, None),
         ("bfloat16", "avx512f", 0, "bfloat16"),
+        ("auto", None, 0, None),  # not Linux
         (None, "amx_bf16", 0, None),
     ],
 )
 def test_auto_is_bfloat16_where_the_processor_has_instructions_for_it(
     chosen, flags, gpus, computes_in, tmp_path, monkeypatch, capsys
 ):
-    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
-    monkeypatch.setattr(cluster, "_PROCESSOR", tmp_path / "cpuinfo")
+    if flags:
+        (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
+    monkeypatch.setattr(processor, "_ABOUT", tmp_path / "cpuinfo")
     given = runtime("one_device", mixed_precision_dtype=chosen, num_gpus=gpus)
     assert cluster.layers_dtype(given) == computes_in
     assert ("auto" in capsys.readouterr().out) == (chosen == "auto")  # what it chose is said

@@ -4,13 +4,15 @@ import gzip
 import json
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
 import google_crc32c
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from common import processor
 from common.errors import InputError
 from common.tfrecord import encode_example, frame
 from model.__main__ import main
@@ -240,6 +242,7 @@ def test_the_cosines_of_several_teachers_are_averaged(monkeypatch):
 
 
 def test_a_model_of_sentence_transformers_is_one(sentence_transformers, monkeypatch):
+    monkeypatch.setattr(processor, "has_bfloat16", lambda: False)
     rows = {"one": [3.0, 4.0], "two": [0.0, -2.0], "zero": [0.0, 0.0]}
     sentence_transformers(rows.__getitem__)
     teacher = encoders.load(["known"])
@@ -253,6 +256,25 @@ def test_a_model_of_sentence_transformers_is_one(sentence_transformers, monkeypa
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match="known"):
         encoders.load(["known"])
+
+
+@pytest.mark.parametrize("has_instructions", [True, False])
+def test_it_computes_in_bfloat16_where_the_processor_has_instructions(
+    has_instructions, sentence_transformers, monkeypatch
+):
+    said = []
+
+    @contextmanager
+    def autocast(device, dtype):
+        said.append((device, dtype))
+        yield
+
+    torch = SimpleNamespace(autocast=autocast, bfloat16="bfloat16")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(processor, "has_bfloat16", lambda: has_instructions)
+    sentence_transformers({"one": [3.0, 4.0]}.__getitem__)
+    encoders.load(["known"]).embed(["one"])
+    assert said == [("cpu", "bfloat16")] * has_instructions
 
 
 def test_universal_sentence_encoder_is_one(monkeypatch):

@@ -44,7 +44,7 @@ def test_the_page_has_the_last_validation_of_every_run(tmp_path, monkeypatch):
     ablations.main()
     text = output.read_text()
     assert "## Response selection: 1,024,000 pairs a row\n\n|" in text
-    assert text.count("0.500 (+0.000)") == 3 * 15 + 4 * 7 + 3 * 7
+    assert text.count("0.500 (+0.000)") == 3 * 16 + 4 * 7 + 3 * 7
     found = {path.relative_to(tmp_path / "models") for path in asked}
     assert Path("ablations/reddit/score_scale_10-0/validation") in found
     assert Path("reddit_nli-2/validation") in found

@@ -18,7 +18,7 @@ from model import columns
 from model.layers import embedding
 from model.layers.embedding import Bags
 from model.layers.encoders import POOL, Pooled
-from model.optimizer import RowwiseAdagrad
+from model.optimizer import RowwiseAdagrad, square_sums
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
@@ -182,7 +182,7 @@ class Step:
             _distinct(tf.IndexedSlices(tf.concat(values[key], 0), tf.concat(ids[key], 0)))
             for key in tables
         ]
-        squares = [tf.reduce_sum(tf.square(gradient.values), axis=1) for gradient in own]
+        squares = [square_sums(gradient.values) for gradient in own]
         of_all = self._context.all_reduce(tf.distribute.ReduceOp.SUM, squares)
         return [_Block(*block) for block in zip(tables.values(), own, squares, of_all, strict=True)]
 

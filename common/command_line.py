@@ -110,7 +110,8 @@ def main(
     """
     os.environ.update(_TENSORFLOW | dict(os.environ))
     argv = list(sys.argv[1:] if argv is None else argv)
-    if default and argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+    asks_for_commands = len(commands) > 1 and argv[:1] in (["-h"], ["--help"])
+    if default and argv and argv[0].startswith("-") and not asks_for_commands:
         argv.insert(0, default)
     parser = make_parser(package, description, commands)
     arguments, others = parser.parse_known_args(argv)

@@ -11,6 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import conversational_embeddings
 import pytest
 
 from export.card import identity, model_card
@@ -79,11 +80,14 @@ def test_the_card_has_scores_with_intervals():
         assert one["intervals"]
 
 
-def test_the_first_lines_of_the_readme_print_what_they_show(monkeypatch):
+def test_the_first_lines_of_the_documents_print_what_they_show(monkeypatch):
     assert README.read_text().splitlines()[2].startswith("    >>> import")
     monkeypatch.chdir(REPOSITORY)
     with warnings.catch_warnings(action="ignore"):
-        assert doctest.testfile(str(README), module_relative=False).failed == 0
+        for page in (README, REPOSITORY / "runtime" / "README.md"):
+            assert doctest.testfile(str(page), module_relative=False).failed == 0
+        failed, attempted = doctest.testmod(conversational_embeddings)
+    assert attempted and not failed
 
 
 def installed_by_the_readme():

@@ -11,6 +11,12 @@ from common import command_line
 from common.command_line import Command, Options, option
 from common.errors import InputError
 
+FORMATS = (
+    *("conversations", "pairs", "reddit"),
+    *("slack", "discord", "telegram", "mbox", "stackexchange", "hackernews", "zendesk"),
+    "dialogues",
+)
+"""Those with commands of data_pipeline, and those of its command `import`."""
 PRETRAINED = Path(__file__).parents[2] / "pretrained" / "conversations-small"
 """In a checkout; an installed copy has no module."""
 
@@ -21,7 +27,7 @@ class OwnOptions(Options):
 
     input: tuple[str, ...] = option(help="the export, as --input of data_pipeline", metavar="GLOB")
     format: str = option(
-        help="conversations, pairs, reddit, or a format of data_pipeline import, such as slack"
+        help="conversations, pairs, reddit, or a format of data_pipeline import", choices=FORMATS
     )
     output: Path = option(help="the folder to write", metavar="DIR")
     labelled: Path | None = option(

@@ -104,6 +104,9 @@ def evaluate(
     if official != len(pairs):
         both = f"{len(pairs):,} pairs here and {official:,} in the STS Benchmark"
         notes.append(f"{data.name} has {both}, so this is other data.")
+    if not any(pair.genre for pair in pairs):  # of no benchmark
+        golds = [pair.gold for pair in pairs]
+        notes.append(f"Gold scores are from {min(golds):g} to {max(golds):g}.")
     result = Result(
         task="sts",
         name=name,

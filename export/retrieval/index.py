@@ -12,15 +12,17 @@ In the mode `responses` the vectors are v', which rank as replies to an input (i
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import faiss
 import google_crc32c
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
@@ -42,6 +44,8 @@ CODES_FROM = 20_000
 BLOCK = 8192
 """Texts that are sorted by length together, to pad little."""
 BATCH = 256
+_TEXT, _ID = "text", "id"
+"""Fields of rows from Python, unless others are named."""
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("text", "id", "fields")])
 """`fields` is a JSON object."""
 
@@ -79,6 +83,7 @@ def build_index(
     text_field: str | None = None,
     id_field: str | None = None,
     remove: Collection[str] = (),
+    rows: Sequence[str | Mapping[str, Any]] = (),
 ) -> Index:
     """An index of texts. One that exists is opened, and files that it lacks are added.
 
@@ -86,7 +91,8 @@ def build_index(
     file in it has changed or is no longer given. Without files it is opened alone.
 
     The arguments are the options of `python -m export index`; `responses` is `--texts`. The mode
-    `responses` needs a module of a model trained on conversations.
+    `responses` needs a module of a model trained on conversations. `rows` are texts, or
+    dictionaries with a `text`, perhaps an `id`, and other fields, instead of files.
 
     Raises:
       ValueError: if there is no such mode.
@@ -95,6 +101,17 @@ def build_index(
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
+    if rows:
+        if responses or output is None:
+            raise InputError("rows: accepted with an output, and without files")
+        records = [{_TEXT: row} if isinstance(row, str) else row for row in rows]
+        if id_field is None and any(_ID in record for record in records):
+            id_field = _ID
+        with TemporaryDirectory() as folder:
+            table = Path(folder, "rows.jsonl")
+            table.write_bytes(b"\n".join(map(orjson.dumps, records)))
+            fields: Any = {"text_field": text_field or _TEXT, "id_field": id_field}
+            return build_index(module, table, output=output, mode=mode, remove=remove, **fields)
     patterns = [responses] if isinstance(responses, str | Path) else responses
     paths = find_files(list(map(str, patterns)), KINDS)
     if output is None:

@@ -75,6 +75,13 @@ def test_every_page_of_docs_is_linked_from_the_readme():
     assert {path.resolve() for path in (REPOSITORY / "docs").glob("*.md")} <= linked
 
 
+def test_the_tests_that_situations_names_exist():
+    page = (REPOSITORY / "docs" / "situations.md").read_text()
+    names = set(re.findall(r"::(test_\w+)", page))
+    tests = "\n".join(path.read_text() for path in (REPOSITORY / "tests").rglob("test_*.py"))
+    assert names and names <= set(re.findall(r"^def (test_\w+)\(", tests, re.MULTILINE))
+
+
 def test_the_changelog_begins_with_the_version():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     newest = re.search(r"^## (\S+) - ", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from common.errors import InputError
 from common.own import __main__ as program
 from common.own import run as own
+from data_pipeline.sources.exports import options as exports
 from tests.commands.documents import REPOSITORY, commands
 from tests.test_make import make
 
@@ -63,6 +65,18 @@ def test_make_runs_the_command_of_the_page():
         one for one in done.stdout.replace("\\\n", " ").splitlines() if "common.own" in one
     )
     assert shlex.split(command)[2:] == PAGE.words
+
+
+def test_the_formats_are_those_of_the_pipeline():
+    assert (*own.COMMANDS, *exports.FORMATS) == program.FORMATS
+    with pytest.raises(InputError, match="--format"):
+        program.OwnOptions(input=("a",), format="icq", output=Path("own"))
+
+
+def test_help_shows_the_options_of_the_only_command(capsys):
+    with pytest.raises(SystemExit):
+        program.main(["--help"])
+    assert "--labelled" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -222,6 +222,26 @@ def test_tables_give_multi_line_texts_ids_and_fields(module, write_table, kind):
         build_index(module, write_table(kind, [*ROWS, ROWS[3]]), **named)
 
 
+def test_a_list_is_indexed_as_a_table_is(module, tmp_path):
+    index = build_index(module, rows=["no", "yes, I do"], output=tmp_path / "texts")
+    assert index.table["text"].to_pylist() == ["no", "yes, I do"]
+    assert index.table["id"].to_pylist() == [None, None]
+    rows = [{"id": 5, "text": "yes, I do", "rank": [1, None]}, {"id": "b", "text": "word"}]
+    index = build_index(module, rows=rows, output=tmp_path / "rows")
+    (best,) = search.search(index, ["How old are you?"])
+    assert {each.id: (each.text, each.fields) for each in best} == {
+        "5": ("yes, I do", {"rank": [1, None]}),
+        "b": ("word", {}),
+    }
+    assert build_index(module, output=tmp_path / "rows").table.equals(index.table)
+    for wrong in (3, {"t": "b"}, {"text": 1}, {"text": "a", "id": 1.5}, {"text": "a"}):
+        with pytest.raises(InputError, match=r"rows\.jsonl:2"):
+            build_index(module, rows=[{"id": 1, "text": "a"}, wrong], output=tmp_path / "rows")
+    for missing in ({}, {"responses": ["a.txt"], "output": tmp_path / "both"}):
+        with pytest.raises(InputError, match="rows"):
+            build_index(module, rows=["a"], **missing)
+
+
 def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
     module, write_table, tmp_path, encoded
 ):

@@ -68,6 +68,14 @@ def test_equation_2_by_hand(fake_encoder):
     np.testing.assert_allclose(untuned, angles, atol=1e-3)
 
 
+@pytest.mark.parametrize(("genre", "is_said"), [("", True), ("main-news", False)])
+def test_the_range_of_scores_is_said_unless_they_are_a_benchmarks(genre, is_said, word_encoder):
+    pairs = [("a", "b", -0.5), ("c", "c d", 2.0), ("e", "e f", 1.0)]
+    data = sts_files.SimilarityData("own", [sts_files.Pair(*pair, genre) for pair in pairs])
+    said = " ".join(sts.evaluate(word_encoder, data).notes)
+    assert ("-0.5" in said and "2" in said) == is_said
+
+
 def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
     pairs = [("news", 5, "a b", "c d"), ("news", 1.5, "g", "h"), ("forum", 0, "i", "j")]
     pairs += [("forum", 2, "k k", "l"), ("forum", 4, "m", "n n")]

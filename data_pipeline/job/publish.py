@@ -151,8 +151,8 @@ def _accept(
     if counts["pairs"] < _FEW_PAIRS * counts["replies"]:
         hints.append(
             f"only {counts['pairs']:,} of {counts['replies']:,} kept replies have a parent that is "
-            "in the input and kept: 'dropped' counts the others; check that ids of parents are "
-            "written like ids, or add the files that hold the parents"
+            "in the input and kept ('dropped' counts messages that are not); check that ids of "
+            "parents are written like ids, or add the files that hold the parents"
         )
     for split, fraction in (TEST, options.test_fraction), (VALIDATION, options.validation_fraction):
         if fraction * pairs >= _EXPECTED_PAIRS and not counts[f"{split}_pairs"]:

@@ -135,6 +135,13 @@ def build_index(
                 raise InputError(
                     f"--output: {output}: no index to open without --texts: {message_of(error)}"
                 ) from error
+        if sources and described.get("removed"):
+            for name in ("mode", "id_field"):  # ids of texts would be others, or none
+                if described.get(name) != about[name]:
+                    raise InputError(
+                        f"--{name}: {about[name]!r}; accepted: {described.get(name)!r}, as texts "
+                        f"were removed from the index {output}; delete it to begin anew"
+                    )
         if old and sources and not described["files"].keys() <= sources.keys():
             old = None  # a file has changed or is gone
         files, removed = described["files"] if old else {}, set(described.get("removed", ()))

@@ -45,7 +45,12 @@ def load(path: str | Path) -> Module:
       FileNotFoundError: if the folder holds no plain form, as of encoders that are no sums of rows.
       ValueError: if the plain form is of another version, or damaged.
     """
-    return Module(Path(path))
+    try:
+        return Module(Path(path))
+    except OSError:
+        raise
+    except Exception as error:  # of JSON and safetensors too
+        raise ValueError(f"{path}: {error}") from error
 
 
 class Module:
@@ -65,7 +70,7 @@ class Module:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if config.get("format") != FORMAT:
             raise ValueError(
-                f"{folder / 'config.json'}: format is {config.get('format')!r}; "
+                f"config.json: format is {config.get('format')!r}; "
                 f"accepted: {FORMAT} (another release of this package may read it)"
             )
         self.dim: int = config["dim"]
@@ -76,6 +81,7 @@ class Module:
         with safe_open(str(folder / "model.safetensors"), framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         self._table: np.ndarray = arrays["table"]
+        self._require_whole()
         self._scales: np.ndarray = arrays["scales"]
         self._bias: np.ndarray = arrays["bias"]
         self._projection: np.ndarray | None = arrays.get("projection")
@@ -89,6 +95,20 @@ class Module:
             self._response_is_residual: bool = config["response"]["residual"]
             self._response_is_normalized: bool = config["response"]["normalize"]
         self._rows_of_unknown = functools.lru_cache(_REMEMBERED)(self._unknown)
+
+    def _require_whole(self) -> None:
+        """Raises ValueError unless the rows of each kind begin where those before them end."""
+        kinds = [kind for kind in (self._words, self._bigrams) if kind is not None]
+        starts = [kind.first for kind in kinds]
+        ends = [kind.end for kind in kinds]
+        if self._ngrams:
+            starts.append(self._ngrams["first"])
+            ends.append(self._ngrams["first"] + self._ngrams["buckets"] - 1)
+        if [0, *ends] != [*starts, len(self._table)]:
+            raise ValueError(
+                f"damaged: rows {starts} to {ends} of config.json and the vocabulary are not the "
+                f"{len(self._table)} rows of model.safetensors"
+            )
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Embeds texts to compare them with each other.
@@ -286,8 +306,10 @@ class _Rows:
         if "vocabulary" in config:
             lines = (folder / config["vocabulary"]).read_text(encoding="utf-8").split("\n")[:-1]
             self.known = dict(zip(lines, range(config["first"], config["first"] + len(lines))))
-        self._first_bucket = config["first"] + len(self.known)
+        self.first = config["first"]
+        self._first_bucket = self.first + len(self.known)
         self._buckets = config["buckets"] - 1
+        self.end = self._first_bucket + self._buckets
 
     def bucket(self, number: Any) -> Any:
         """The row of a hash, or the rows of an array of them."""

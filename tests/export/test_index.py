@@ -263,6 +263,20 @@ def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
             build_index(module, output=tmp_path / "index", remove=ids)
 
 
+def test_what_was_removed_does_not_come_back_under_another_field_or_mode(
+    module, write_table, tmp_path
+):
+    named = {"text_field": "question", "output": tmp_path / "index"}
+    index = build_index(module, write_table("csv"), id_field="no", remove=["7"], **named)
+    assert "7" not in index.table["id"].to_pylist()
+    with pytest.raises(InputError, match="--id_field"):
+        build_index(module, write_table("csv"), **named)
+    with pytest.raises(InputError, match="--mode"):
+        build_index(module, write_table("csv"), id_field="no", mode="similar", **named)
+    again = build_index(module, write_table("csv", ROWS[:2]), id_field="no", **named)
+    assert "7" not in again.table["id"].to_pylist()
+
+
 @pytest.mark.parametrize("name", ["matrix.npy", "texts.arrow", "codes.faiss"])
 def test_a_damaged_file_is_made_anew_or_refused(module, lines, tmp_path, monkeypatch, name):
     monkeypatch.setattr(indices, "CODES_FROM", 700)

@@ -194,6 +194,24 @@ def test_wrong_use_is_named(tmp_path):
         conversational_embeddings.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("vocabulary", lambda content: content[: len(content) // 2]),
+        ("vocabulary", lambda content: b""),
+        ("config.json", lambda content: content[:-9]),
+        ("model.safetensors", lambda content: content[:-9]),
+    ],
+)
+def test_a_damaged_file_is_refused(name, damage, tmp_path):
+    for each in ("config.json", "model.safetensors", "vocabulary"):
+        shutil.copy(MODULE / each, tmp_path)
+    conversational_embeddings.load(tmp_path)
+    (tmp_path / name).write_bytes(damage((MODULE / name).read_bytes()))
+    with pytest.raises(ValueError, match=tmp_path.name):
+        conversational_embeddings.load(tmp_path)
+
+
 SPELT = ["How old are you?", "what is your AGE ?", "the dog's ball", "it\u2019s me"]
 UNKNOWN = ["a hackysack player", "somebody plays a flute in the street", "boookkkeeper's zzzs"]
 

@@ -145,6 +145,8 @@ class TableSource(NamedTuple):
             what = "has times and numbers, which are read as seconds since 1970; milliseconds and"
             said = f"{what} dates such as 20240131 are out of order"
             found.append(f"--order_field: {self.names['order']!r} {said}")
+        if self.reader:  # what has no parent there is known
+            return found
         found += [
             f"--parent_field: some messages have {value!r} in {self.names['parent']!r}, which is "
             f"the id of no message; if it means that there is no parent, pass --no_parent {value}"

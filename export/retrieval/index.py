@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import faiss
 import google_crc32c
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
@@ -35,7 +34,7 @@ from export.card import identity
 from export.module.signatures import ENCODE_INPUT, ENCODE_RESPONSE, SERVING_DEFAULT
 from export.options import MODES, RESPONSES, SIMILAR
 from export.retrieval import codes as quantized
-from export.retrieval.rows import KINDS, Row, of_file
+from export.retrieval.rows import KINDS, Row, of_file, write_table
 from model.teacher.texts import TFRECORD, find_files, kind_of
 
 INDEX, TEXTS, MATRIX, CODES = "index.json", "texts.arrow", "matrix.npy", "codes.faiss"
@@ -44,8 +43,6 @@ CODES_FROM = 20_000
 BLOCK = 8192
 """Texts that are sorted by length together, to pad little."""
 BATCH = 256
-_TEXT, _ID = "text", "id"
-"""Fields of rows from Python, unless others are named."""
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("text", "id", "fields")])
 """`fields` is a JSON object."""
 
@@ -104,13 +101,9 @@ def build_index(
     if rows:
         if responses or output is None:
             raise InputError("rows: accepted with an output, and without files")
-        records = [{_TEXT: row} if isinstance(row, str) else row for row in rows]
-        if id_field is None and any(_ID in record for record in records):
-            id_field = _ID
         with TemporaryDirectory() as folder:
             table = Path(folder, "rows.jsonl")
-            table.write_bytes(b"\n".join(map(orjson.dumps, records)))
-            fields: Any = {"text_field": text_field or _TEXT, "id_field": id_field}
+            fields: Any = write_table(rows, table, text_field=text_field, id_field=id_field)
             return build_index(module, table, output=output, mode=mode, remove=remove, **fields)
     patterns = [responses] if isinstance(responses, str | Path) else responses
     paths = find_files(list(map(str, patterns)), KINDS)

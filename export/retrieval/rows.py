@@ -1,19 +1,23 @@
 """Files in, rows to index out: texts, with the id and the other fields that they have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
-from common.errors import InputError
+from common.errors import InputError, reading
 from common.tables import JSON_LINES, parse_rows
 from common.text_files import is_visible
 from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, read_texts
 
 TABLES = (".csv", ".tsv", *JSON_LINES)
 KINDS = (*TEXT_FILES, *TABLES)
+
+
+_TEXT, _ID = "text", "id"
+"""Fields of rows from Python, unless others are named."""
 
 
 class Row(NamedTuple):
@@ -55,3 +59,15 @@ def of_file(
         )
 
     return filter(None, parse_rows(path, row, columns=columns))
+
+
+def write_table(
+    rows: Sequence[Any], path: Path, *, text_field: str | None, id_field: str | None
+) -> dict[str, str | None]:
+    """Writes texts, or dictionaries, as JSON lines; returns the names of text and id in them."""
+    records = [{text_field or _TEXT: row} if isinstance(row, str) else row for row in rows]
+    if any(isinstance(record, Mapping) and _ID in record for record in records):
+        id_field = id_field or _ID
+    with reading("rows"):
+        path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    return {"text_field": text_field or _TEXT, "id_field": id_field}

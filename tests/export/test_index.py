@@ -237,6 +237,9 @@ def test_a_list_is_indexed_as_a_table_is(module, tmp_path):
     for wrong in (3, {"t": "b"}, {"text": 1}, {"text": "a", "id": 1.5}, {"text": "a"}):
         with pytest.raises(InputError, match=r"rows\.jsonl:2"):
             build_index(module, rows=[{"id": 1, "text": "a"}, wrong], output=tmp_path / "rows")
+    for wrong in (3, {"text": {"a set"}}):
+        with pytest.raises(InputError, match="rows"):
+            build_index(module, rows=[wrong], output=tmp_path / "rows")
     for missing in ({}, {"responses": ["a.txt"], "output": tmp_path / "both"}):
         with pytest.raises(InputError, match="rows"):
             build_index(module, rows=["a"], **missing)

@@ -14,7 +14,6 @@ from model.teacher import texts
 
 NAMES = [f"{split}-{n:05d}-of-00004.tfrecord" for split in ("train", "test") for n in range(4)]
 
-
 READERS = {
     "training": lambda path: tfrecords.Records("x", schema.Data(input_path=str(path)), print).files,
     "pipeline": lambda path: find_inputs([str(path)]),

@@ -4,11 +4,13 @@
 
 Adds the scores to the model cards of the rows `small` and `teacher_nli`, the full module. Writes
 the small one to `conversations-small/`, the checksums of its files to `SHA256SUMS` and a page that
-compares the two to `README.md`. A module that is too large, or scores too far below the full one,
-is refused.
+compares the two with other people's pretrained encoders to `README.md`. A module that is too large,
+or scores too far below the full one, is refused.
 """
 
+import json
 import shutil
+from itertools import starmap
 from pathlib import Path
 
 import jinja2
@@ -30,12 +32,15 @@ MOST_BELOW = 0.01
 SHOWN = {
     ("sts-test", "pearson"): "STS Benchmark, test: Pearson's r",
     ("sts-dev", "pearson"): "STS Benchmark, dev: Pearson's r",
-    ("response_ranking", "p_at_1"): "replies of a month that neither saw: P@1 of 100",
+    ("sts-sts2016", "mean_of_sets"): "STS 2016, mean of five sets",
+    ("sts-sts2017_track5", "pearson"): "STS 2017, track 5",
+    ("response_ranking", "p_at_1"): "replies of a month that ours did not see: P@1 of 100",
     ("response_ranking", "p_at_10"): "the same: P@10 of 100",
+    ("response_ranking-irc", "p_at_1"): "replies of Ubuntu IRC: P@1 of 100",
     ("snli-test", "accuracy"): "SNLI, test: accuracy",
     ("cqa-SemEval2016-Task3-CQA-QL-dev", "map"): "SemEval 2016 task 3, dev: MAP",
 }
-"""(name of the result, metric) -> what the page calls it."""
+"""(name of the result, metric) -> what the page calls it, where DATA has its files."""
 TEMPLATE = Path(__file__).with_name("pretrained.md.jinja")
 
 
@@ -47,17 +52,15 @@ def main() -> None:
 
 
 def publish(work: Path, output: Path) -> None:
-    """Writes the module, its checksums and its page; what `output` holds is replaced.
+    """Writes the module, its checksums and its page, of what `make reproduce` left in `work`.
 
-    `work` is the folder of `make reproduce`, with `modules/` and `results/`. A small module that
-    is too large or too far below the full one is an InputError.
+    A small module that is too large or too far below the full one is an InputError.
     """
     modules = {row: work / "modules" / f"{row}-0" for row in (SMALL, FULL)}
     found = {}
     for row, module in modules.items():
         add_scores(module, work / "results" / f"{row}-0")
-        stored = model_card.scores(module)
-        found[row] = {one["name"]: one for one in stored}
+        found[row] = {one["name"]: one for one in model_card.scores(module)}
     sizes = {row: model_card.size(of) for row, of in modules.items()}
     if sizes[SMALL] > MOST_BYTES:
         raise InputError(f"{NAME} has {sizes[SMALL]:,} bytes; accepted: {MOST_BYTES:,}")
@@ -73,24 +76,36 @@ def publish(work: Path, output: Path) -> None:
         # As `sha256sum` writes and checks them.
         sums = (f"{sha256([file])}  {file.relative_to(new)}\n" for file in files)
         (new / "SHA256SUMS").write_text("".join(sums))
-        (new / "README.md").write_text(_page(modules[SMALL], found, sizes))
+        systems = {f"`{NAME}`": found[SMALL], "the full module": found[FULL]}
+        systems |= _rivals(work / "results" / "baselines")
+        (new / "README.md").write_text(_page(modules[SMALL], systems, sizes))
     print(f"-> {output}/{NAME}, {sizes[SMALL] / 1e6:.1f} MB; full: {modules[FULL]}")
 
 
-def _page(module: Path, found: dict[str, dict], sizes: dict[str, int]) -> str:
+def _rivals(baselines: Path) -> dict[str, dict]:
+    """The results of pretrained encoders, by name, as they are: without a map that was learned."""
+    found: dict[str, dict] = {}
+    for path in sorted(baselines.glob("*/*.json")):
+        result = json.loads(path.read_text())
+        module = result["module"] or {}  # none where no text is scored
+        if module.get("pretrained") and "about" not in module:
+            found.setdefault(module["path"], {})[result["name"]] = result
+    return found
+
+
+def _page(module: Path, systems: dict[str, dict], sizes: dict[str, int]) -> str:
     rows = []
     for (name, metric), title in SHOWN.items():
-        row = [title]
-        for of in (found[SMALL][name], found[FULL][name]):
-            low, high = of["intervals"][metric]
-            row.append(f"{of['metrics'][metric]:.3f} ({low:.3f} to {high:.3f})")
-        rows.append([*row, f"{found[SMALL][name]['n']:,}"])
-    rows.append(["size on disk", *(f"{sizes[row] / 1e6:,.1f} MB" for row in (SMALL, FULL)), ""])
+        if scored := [results[name] for results in systems.values() if name in results]:
+            of = ((one["metrics"][metric], *one["intervals"][metric]) for one in scored)
+            cells = starmap("{:.3f} ({:.3f} to {:.3f})".format, of)
+            rows.append([title, f"{scored[0]['n']:,}", *cells])
+    rows.append(["size on disk", "", *(f"{sizes[row] / 1e6:,.1f} MB" for row in (SMALL, FULL))])
     training = identity.read(module)["training_data"]
     return jinja2.Template(TEMPLATE.read_text(), keep_trailing_newline=True).render(
         name=NAME,
         teacher=next(data["encoder"]["name"] for data in training if "encoder" in data),
-        table=tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github"),
+        table=tabulate(rows, ("", "n", *systems), tablefmt="github"),
         about=runs.machine(),
     )
 

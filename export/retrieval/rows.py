@@ -15,7 +15,6 @@ from model.teacher.texts import REPLIES, TEXT_FILES, kind_of, read_messages, rea
 TABLES = (".csv", ".tsv", *JSON_LINES)
 KINDS = (*TEXT_FILES, *TABLES)
 
-
 _TEXT, _ID = "text", "id"
 """Fields of rows from Python, unless others are named."""
 

@@ -31,7 +31,6 @@ _EVALUATED = ("task.model", "trainer.average_decay")
 """Validation must have the same of these: what the checkpoint holds, and whether its average is the
 model."""
 
-
 Records = dict[str, dict[str, list[int | str | None]]]
 """Section, such as `task.train_data`, -> file -> its bytes, and its checksum if it is known."""
 

@@ -17,6 +17,7 @@ def publish(tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "add_scores", lambda *given: added.append(given))
 
     def run(*, small, full, more_bytes=0):
+        rivals = tmp_path / "runs" / "results" / "baselines"
         for row, pearson in (("small", small), ("teacher_nli", full)):
             module = tmp_path / "runs" / "modules" / f"{row}-0"
             (module / identity.FOLDER).mkdir(parents=True)
@@ -28,6 +29,10 @@ def publish(tmp_path, monkeypatch):
             )
             (module / "saved_model.pb").write_bytes(b"graph" + bytes(more_bytes))
             write_json(module / identity.FOLDER / model_card.SCORES, list(results(pearson)))
+        for name, facts in {"Rival": {"pretrained": True}, "TF-IDF": {}}.items():
+            for result in results(0.9):
+                of_rival = result | {"module": {"path": name} | facts}
+                write_json(rivals / name / f"{result['name']}.json", of_rival)
         output = tmp_path / "pretrained"
         pretrained.publish(tmp_path / "runs", output)
         scored = [tmp_path / "runs" / "results" / f"{row}-0" for row in ("small", "teacher_nli")]
@@ -57,7 +62,9 @@ def test_the_module_its_checksums_and_its_page_are_written(publish):
     assert len(lines) == 3
     page = (output / "README.md").read_text()
     assert "| 0.771 (0.671 to 0.871) " in page
-    assert "| 0.780 (0.680 to 0.880) " in page
+    assert "| 0.780 (0.680 to 0.880) | 0.900 (0.800 to 1.000) |" in page
+    assert "Rival" in page
+    assert "TF-IDF" not in page
     assert "a teacher gives to" in page
 
 

@@ -16,7 +16,6 @@ task:
 trainer: {train_steps: 40, steps_per_loop: 10, checkpoint_interval: 10}
 """
 
-
 COMMANDS = {
     "sample": "data_pipeline sample --output {folder} --comments 300 --seed 1",
     "reddit": "data_pipeline reddit --input {ready}/world/reddit/RC_* --output {folder} "

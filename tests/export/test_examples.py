@@ -40,7 +40,6 @@ FAQ = {
     "Do you ship to Canada?": "Yes.",
 }
 
-
 pytestmark = pytest.mark.usefixtures("loaded_once")
 
 

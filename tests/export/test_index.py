@@ -21,7 +21,6 @@ from export.retrieval.index import build_index
 TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e9"]
 STRIPPED = [text.strip() for text in TEXTS]
 
-
 pytestmark = pytest.mark.usefixtures("loaded_once")
 
 

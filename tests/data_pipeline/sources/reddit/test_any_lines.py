@@ -71,7 +71,6 @@ lines_of_dumps = st.lists(
     max_size=25,
 )
 
-
 FIELDS_OF_WHOLE = {
     "id": "w",
     "parent_id": "t1_a",

@@ -40,14 +40,21 @@ class OwnOptions(Options):
         help="a module to begin with and to compare with; default: that of the repository",
         metavar="DIR",
     )
+    rivals: tuple[str, ...] = option(
+        (),
+        help="further encoders to compare with, which you would take instead: folders of a "
+        "SavedModel, a StaticEmbedding or a model of model2vec",
+        metavar="DIR",
+    )
 
     def __post_init__(self) -> None:
         """Checks what must be there before anything is made."""
         super().__post_init__()
         if self.pretrained is None and PRETRAINED.is_dir():
             object.__setattr__(self, "pretrained", PRETRAINED)
-        for name in ("labelled", "pretrained"):
-            if (path := getattr(self, name)) and not path.exists():
+        given = [("labelled", self.labelled), ("pretrained", self.pretrained)]
+        for name, path in [*given, *(("rivals", Path(rival)) for rival in self.rivals)]:
+            if path and not path.exists():
                 raise InputError(f"--{name}: {path} is not there")
 
 

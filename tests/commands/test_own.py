@@ -193,12 +193,24 @@ def test_it_says_that_a_rival_is_not_installed(runs, monkeypatch, capsys):
     assert "trainer.early_stopping_patience" in ran["model"][-1]
 
 
+def test_encoders_that_a_user_names_are_rivals_too(runs, tmp_path, capsys):
+    (tmp_path / "potion").mkdir()
+    ran = runs(rivals=(f"{tmp_path}/potion",))
+    assert f"{tmp_path}/potion" in ran["baselines"]
+    assert ", potion" in capsys.readouterr().out
+    with pytest.raises(InputError, match="--rivals"):
+        runs(name="missing", rivals=(f"{tmp_path}/missing",))
+
+
 @pytest.mark.slow
 def test_from_an_export_to_a_verdict_with_a_kill_in_between(tmp_path):
     write(tmp_path / "messages.jsonl", threads=400)
     rows = "".join(f"a {word},a {word},1\na {word},the sun,0\n" for word in WORDS)
     (tmp_path / "labelled.csv").write_text(f"sentence1,sentence2,score\n{rows}")
     command = (sys.executable, "-m", *PAGE.words, "--labelled", "labelled.csv")
+    static = ("--module", program.PRETRAINED, "--to", "model2vec", "--output", "static")
+    assert ended(start(tmp_path, sys.executable, "-m", "export", "formats", *static))[0] == 0
+    command += ("--rivals", "static")
     process, made = start(tmp_path, *command), tmp_path / "own"
     while not (made / "vocabulary" / "COMPLETED").exists() and process.poll() is None:
         time.sleep(0.1)
@@ -213,6 +225,7 @@ def test_from_an_export_to_a_verdict_with_a_kill_in_between(tmp_path):
     assert verdict in (made / "report.html").read_text()
     assert {path.name for path in (made / "results" / "baselines").iterdir()} >= {
         *("BM25", "TF-IDF", "WordLlama", "Universal_Sentence_Encoder", "conversations-small"),
+        "static",
     }
     # What the command prints last can be run.
     (load, search) = (

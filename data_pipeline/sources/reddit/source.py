@@ -12,6 +12,7 @@ dump has no text; `deleted_later`, of which it has; the rules of every kind of m
 
 import html
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,6 +81,7 @@ class Submission(msgspec.Struct, gc=False):
 DECODER = msgspec.json.Decoder(Comment)
 """Three times as fast as orjson, as it skips other fields, not checking that these are UTF-8."""
 _SUBMISSION_DECODER = msgspec.json.Decoder(Submission)
+_OBJECTS = re.compile(rb"\n\{")  # `count` of two bytes takes more than twice as long
 
 
 def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLine]]:
@@ -87,7 +89,7 @@ def _parsed(batch: LineBatch, decoder: Any) -> tuple[list[Any], list[MalformedLi
     with suppress(msgspec.MsgspecError, pa.ArrowInvalid, RecursionError):
         pa.array([batch.content], pa.binary()).cast(pa.string())  # fails if it is not UTF-8
         found = decoder.decode_lines(batch.content)
-        starts = batch.content.startswith(b"{") + batch.content.count(b"\n{")
+        starts = batch.content.startswith(b"{") + len(_OBJECTS.findall(batch.content))
         if len(found) == starts == batch.number_of_lines:  # one object a line
             return found, []
     found, malformed = [], []

@@ -10,7 +10,6 @@ or scores too far below the full one, is refused.
 
 import json
 import shutil
-from itertools import starmap
 from pathlib import Path
 
 import jinja2
@@ -96,10 +95,10 @@ def _rivals(baselines: Path) -> dict[str, dict]:
 def _page(module: Path, systems: dict[str, dict], sizes: dict[str, int]) -> str:
     rows = []
     for (name, metric), title in SHOWN.items():
-        if scored := [results[name] for results in systems.values() if name in results]:
-            of = ((one["metrics"][metric], *one["intervals"][metric]) for one in scored)
-            cells = starmap("{:.3f} ({:.3f} to {:.3f})".format, of)
-            rows.append([title, f"{scored[0]['n']:,}", *cells])
+        scored = [results.get(name) for results in systems.values()]
+        if small := scored[0]:
+            cells = (_cell(one, metric) if one else "-" for one in scored)
+            rows.append([title, f"{small['n']:,}", *cells])
     rows.append(["size on disk", "", *(f"{sizes[row] / 1e6:,.1f} MB" for row in (SMALL, FULL))])
     training = identity.read(module)["training_data"]
     return jinja2.Template(TEMPLATE.read_text(), keep_trailing_newline=True).render(
@@ -108,6 +107,11 @@ def _page(module: Path, systems: dict[str, dict], sizes: dict[str, int]) -> str:
         table=tabulate(rows, ("", "n", *systems), tablefmt="github"),
         about=runs.machine(),
     )
+
+
+def _cell(result: dict, metric: str) -> str:
+    low, high = result["intervals"][metric]
+    return f"{result['metrics'][metric]:.3f} ({low:.3f} to {high:.3f})"
 
 
 if __name__ == "__main__":

